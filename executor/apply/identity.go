@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package apply
+
+import "k8s.io/apimachinery/pkg/types"
+
+// FieldManager is the name under which server-side apply records the fields of the executor.
+const FieldManager = "kudo"
+
+// Labels and annotations of applied objects. Dashboards, kubectl plugins and users select by them.
+const (
+	LabelHeritage = "heritage"
+	LabelOperator = "kudo.dev/operator"
+	LabelInstance = "kudo.dev/instance"
+	// HeritageValue is the value of LabelHeritage; the executor watches objects that have it.
+	HeritageValue = "kudo"
+
+	AnnotationPlan            = "kudo.dev/plan"
+	AnnotationPhase           = "kudo.dev/phase"
+	AnnotationStep            = "kudo.dev/step"
+	AnnotationRunUID          = "kudo.dev/last-plan-execution-uid"
+	AnnotationOperatorVersion = "kudo.dev/operator-version"
+	AnnotationLastApplied     = "kudo.dev/last-applied-configuration"
+)
+
+// Identity says for which Instance and by which step of which run an object is applied.
+type Identity struct {
+	// Namespace, Instance and InstanceUID are of the Instance, which owns what is applied.
+	Namespace   string
+	Instance    string
+	InstanceUID types.UID
+	// Operator is the name of the operator, OperatorVersion its version.
+	Operator        string
+	OperatorVersion string
+	// RunUID is the uid of the PlanExecution.
+	RunUID            types.UID
+	Plan, Phase, Step string
+}
+
+func (id Identity) labels() map[string]string {
+	return map[string]string{LabelHeritage: HeritageValue, LabelOperator: id.Operator, LabelInstance: id.Instance}
+}
+
+func (id Identity) annotations() map[string]string {
+	return map[string]string{AnnotationPlan: id.Plan, AnnotationPhase: id.Phase, AnnotationStep: id.Step, AnnotationRunUID: string(id.RunUID)}
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package executor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"kudo.dev/kudo/apis/kudo/v1beta1"
+	"kudo.dev/kudo/executor/apply"
+	"kudo.dev/kudo/executor/health"
+	"kudo.dev/kudo/executor/watch"
+	clientset "kudo.dev/kudo/generated/clientset/versioned"
+	listers "kudo.dev/kudo/generated/listers/kudo/v1beta1"
+)
+
+// Config is what a Controller works with.
+type Config struct {
+	Kudo      clientset.Interface
+	Dynamic   dynamic.Interface
+	Discovery discovery.DiscoveryInterface
+	Events    record.EventRecorder
+	// Clock defaults to the real one.
+	Clock clock.WithTicker
+	// Workers is how many runs are worked on at the same time; default 4.
+	Workers int
+}
+
+// Controller carries out all PlanExecutions of a cluster. Only one may run at a time.
+type Controller struct {
+	Config
+	client  *apply.Client
+	storage health.Lookup
+	hub     *watch.Hub
+	queue   workqueue.TypedRateLimitingInterface[string]
+
+	runsMirror, instanceMirror *mirror
+	executions                 listers.PlanExecutionLister
+	instances                  listers.InstanceLister
+
+	mu   sync.Mutex
+	runs map[string]*run
+}
+
+const (
+	instanceIndex = "instance"
+	// safetyNet is how often a run that waits reads the cluster although no event came.
+	safetyNet = 5 * time.Minute
+	// After an error of our own API the next try comes soon, so that a lock does not outlive its run for long.
+	retryFirst = 100 * time.Millisecond
+	retryMost  = 2 * time.Second
+)
+
+// New makes a controller; nothing runs before Run.
+func New(cfg Config) *Controller {
+	if cfg.Clock == nil {
+		cfg.Clock = clock.RealClock{}
+	}
+	if cfg.Workers <= 0 {
+		cfg.Workers = 4
+	}
+	c := &Controller{Config: cfg, runs: map[string]*run{}, storage: storageClasses{cfg.Dynamic}}
+	c.client = &apply.Client{Kinds: apply.NewKinds(cfg.Discovery, cfg.Dynamic, cfg.Clock), Dynamic: cfg.Dynamic}
+	c.queue = workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](retryFirst, retryMost),
+		workqueue.TypedRateLimitingQueueConfig[string]{Name: "planexecutions", Clock: cfg.Clock})
+	client := cfg.Kudo.KudoV1beta1()
+	source := func(lw *cache.ListWatch) cache.ListerWatcher {
+		return cache.ToListWatcherWithWatchListSemantics(lw, cfg.Kudo)
+	}
+	c.runsMirror = newMirror(source(patient("planexecutions", client.PlanExecutions("").List, client.PlanExecutions("").Watch)),
+		&v1beta1.PlanExecution{}, cache.Indexers{instanceIndex: indexByInstance}, c.enqueue, c.enqueue)
+	c.instanceMirror = newMirror(source(patient("instances", client.Instances("").List, client.Instances("").Watch)),
+		&v1beta1.Instance{}, cache.Indexers{}, func(any) {}, c.instanceDeleted)
+	c.executions, c.instances = listers.NewPlanExecutionLister(c.runsMirror), listers.NewInstanceLister(c.instanceMirror)
+	return c
+}
+
+// Run works until ctx ends and returns when all work has stopped. It waits for as long as it takes for kudo.dev to be served.
+func (c *Controller) Run(ctx context.Context) error {
+	defer utilruntime.HandleCrash()
+	logger := klog.FromContext(ctx)
+	c.hub = watch.New(ctx, c.Dynamic, func(run string) { c.queue.Add(run) })
+	var mirrors, workers sync.WaitGroup
+	for _, m := range []*mirror{c.runsMirror, c.instanceMirror} {
+		mirrors.Go(func() { m.run(ctx) })
+	}
+	defer func() {
+		c.queue.ShutDown()
+		workers.Wait()
+		mirrors.Wait()
+		c.hub.Wait()
+	}()
+	logger.Info("Waiting for kudo.dev to be served")
+	if !cache.WaitForCacheSync(ctx.Done(), c.runsMirror.HasSynced, c.instanceMirror.HasSynced) {
+		return nil // ctx ended
+	}
+	logger.Info("Carrying out PlanExecutions", "workers", c.Workers)
+	for range c.Workers {
+		workers.Go(func() {
+			for c.next(ctx) {
+			}
+		})
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// Synced says whether the controller has seen what there is to do.
+func (c *Controller) Synced() bool {
+	return c.runsMirror.HasSynced() && c.instanceMirror.HasSynced()
+}
+
+func (c *Controller) next(ctx context.Context) bool {
+	key, shutdown := c.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer c.queue.Done(key)
+	logger := klog.FromContext(ctx).WithValues("planExecution", key)
+	err := c.sync(klog.NewContext(ctx, logger), key)
+	if ctx.Err() != nil {
+		return false
+	}
+	if err != nil {
+		c.logOnce(logger, key, err)
+		c.queue.AddRateLimited(key)
+		return true
+	}
+	c.queue.Forget(key)
+	return true
+}
+
+func (c *Controller) enqueue(obj any) {
+	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
+		c.queue.Add(key)
+	}
+}
+
+// instanceDeleted wakes the runs of an Instance, which end because of it.
+func (c *Controller) instanceDeleted(obj any) {
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+	if err != nil {
+		return
+	}
+	keys, err := c.runsMirror.IndexKeys(instanceIndex, key)
+	if err != nil {
+		return
+	}
+	for _, k := range keys {
+		c.queue.Add(k)
+	}
+}

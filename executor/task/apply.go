@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"kudo.dev/kudo/apis/kudo/v1beta1"
+	"kudo.dev/kudo/executor/apply"
+	"kudo.dev/kudo/executor/engine"
+	"kudo.dev/kudo/executor/fault"
+	"kudo.dev/kudo/executor/health"
+)
+
+// applyTask applies the objects of its templates and waits until all of them are healthy.
+type applyTask struct {
+	resources []string
+
+	items []*applied
+	// checked says that all kinds were looked up before anything was applied.
+	checked bool
+}
+
+// applied is an object with what is known of it in the cluster.
+type applied struct {
+	item
+	// answer is what the server returned when the object was applied; nil before that.
+	answer *unstructured.Unstructured
+	// seen says that the informer has had the object as it was applied, so that its absence means that it is gone.
+	seen bool
+	// overdue is the failure that the answer had already: it is one of an earlier run, which applied the same object.
+	overdue string
+	ready   bool
+	detail  string
+}
+
+func (t *applyTask) Run(ctx context.Context, env Env) (report Report) {
+	defer func() { report.Objects = t.objects() }()
+	var warnings []string
+	if t.items == nil {
+		items, err := rendered(env, t.resources)
+		if err != nil {
+			return stopped(err)
+		}
+		for _, i := range items {
+			t.items = append(t.items, &applied{item: *i})
+		}
+	}
+	if !t.checked {
+		var plain []*item
+		for _, a := range t.items {
+			plain = append(plain, &a.item)
+		}
+		w, err := resolveAll(ctx, env, plain)
+		warnings = append(warnings, w...)
+		if err != nil {
+			return warn(stopped(err), warnings)
+		}
+		t.checked = true
+	}
+	recheck := time.Duration(0)
+	var waits []string
+	for _, a := range t.items {
+		w, again, err := a.advance(ctx, env, t.prepared)
+		warnings = append(warnings, w...)
+		if err != nil {
+			if errors.Is(err, apply.ErrResourceGone) {
+				a.resolved, a.answer, t.checked = false, nil, false
+			}
+			a.detail = err.Error()
+			return warn(stopped(err), warnings)
+		}
+		if again > 0 && (recheck == 0 || again < recheck) {
+			recheck = again
+		}
+		if !a.ready {
+			waits = append(waits, fmt.Sprintf("waits for %s: %s", a.ref, a.detail))
+		}
+	}
+	if len(waits) == 0 {
+		return warn(done(), warnings)
+	}
+	return warn(Report{Outcome: engine.Waiting, Message: strings.Join(waits, "; "), Recheck: recheck}, warnings)
+}
+
+// advance applies the object if it is not in the cluster and looks how it stands if it is.
+func (a *applied) advance(ctx context.Context, env Env, siblings func() []*unstructured.Unstructured) (warnings []string, recheck time.Duration, err error) {
+	if a.ready {
+		return nil, 0, nil
+	}
+	if a.answer == nil {
+		if warnings, err = a.apply(ctx, env, siblings); err != nil || a.ready {
+			return warnings, 0, err
+		}
+		// From here on the hub tells of changes; those that came before have to be looked for.
+		env.Hub.Track(env.Waiter, a.key())
+	}
+	current, recheck, err := a.look(ctx, env)
+	switch {
+	case err != nil:
+		return warnings, 0, err
+	case current != nil:
+		return warnings, recheck, a.judge(current, env)
+	case a.answer == nil: // it is gone
+		w, err := a.apply(ctx, env, siblings)
+		return append(warnings, w...), recheck, err
+	}
+	return warnings, recheck, nil // nothing new is known; an event will come
+}
+
+func (a *applied) apply(ctx context.Context, env Env, siblings func() []*unstructured.Unstructured) (warnings []string, err error) {
+	warning, err := a.resolve(ctx, env)
+	if warning != "" {
+		warnings = append(warnings, warning)
+	}
+	if err != nil {
+		return warnings, err
+	}
+	if err := env.Client.MarkDependencies(ctx, a.object, siblings()); err != nil {
+		return warnings, fmt.Errorf("template %q: %w", a.template, err)
+	}
+	answer, w, err := env.Client.Apply(ctx, a.object, a.ref.Resource)
+	warnings = append(warnings, w...)
+	if err != nil {
+		return warnings, fmt.Errorf("template %q: %w", a.template, err)
+	}
+	a.answer, a.seen, a.overdue = answer, false, health.Overdue(answer)
+	return warnings, a.judge(answer, env)
+}
+
+func (a *applied) judge(current *unstructured.Unstructured, env Env) error {
+	result := health.Check(current, env.Lookup)
+	a.ready, a.detail = result.Ready, result.Message
+	if result.Failed && a.overdue != "" && a.overdue == health.Overdue(current) {
+		a.detail = "its progress deadline was exceeded before this run; waits for progress"
+		return nil
+	}
+	if result.Failed {
+		return fault.Finalf(fault.ReasonFailedObject, "%s failed: %s", a.ref, result.Message)
+	}
+	return nil
+}
+
+// prepared are the objects of the task that are as they will be in the cluster.
+func (t *applyTask) prepared() []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, a := range t.items {
+		if a.resolved {
+			out = append(out, a.object)
+		}
+	}
+	return out
+}
+
+func (t *applyTask) objects() []v1beta1.ObjectExecutionStatus {
+	var out []v1beta1.ObjectExecutionStatus
+	for _, a := range t.items {
+		if a.resolved {
+			out = append(out, v1beta1.ObjectExecutionStatus{APIVersion: a.ref.APIVersion, Kind: a.ref.Kind, Namespace: a.ref.Namespace, Name: a.ref.Name, Ready: a.ready, Message: a.detail})
+		}
+	}
+	return out
+}
+
+func warn(r Report, warnings []string) Report {
+	r.Warnings = warnings
+	return r
+}

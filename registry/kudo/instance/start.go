@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package instance
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apiserver/pkg/authentication/user"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/storage/names"
+
+	"kudo.dev/kudo/apis/kudo"
+	"kudo.dev/kudo/registry/kudo/lock"
+	"kudo.dev/kudo/registry/kudo/revision"
+)
+
+// Labels that the server sets: of a PlanExecution, so that runs can be selected by label as well as by field, and of an Instance.
+const (
+	OperatorLabel = "kudo.dev/operator"
+	InstanceLabel = "kudo.dev/instance"
+	PlanLabel     = "kudo.dev/plan"
+)
+
+// newRun is a run that the change of an Instance starts. Its revision is not stored yet.
+func (r *REST) newRun(ctx context.Context, i *kudo.Instance, ov *kudo.OperatorVersion, plan string, trigger kudo.TriggerReason) (*kudo.PlanExecution, error) {
+	run := &kudo.PlanExecution{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      names.SimpleNameGenerator.GenerateName(i.Name + "-" + plan + "-"),
+			Namespace: i.Namespace,
+			UID:       uuid.NewUUID(),
+		},
+		Spec: kudo.PlanExecutionSpec{InstanceName: i.Name, PlanName: plan},
+	}
+	Stamp(ctx, run, trigger)
+	return run, Snapshot(run, i, ov)
+}
+
+// start stores the revision of a new run and gives the Instance, which is about to be written, to it. A run that somebody asked for
+// passes the admission of a PlanExecution that is created.
+func (r *REST) start(ctx context.Context, i *kudo.Instance, ov *kudo.OperatorVersion, plan string, trigger kudo.TriggerReason, dryRun []string) error {
+	run, err := r.newRun(ctx, i, ov, plan, trigger)
+	if err != nil {
+		return err
+	}
+	if trigger == kudo.TriggerManual {
+		if err := r.runs.Admit(ctx, run, dryRun); err != nil {
+			return err
+		}
+	}
+	if lock.Held(i) {
+		return lock.Take(i, run, r.clock.Now()) // says who holds it, and leaves nothing behind
+	}
+	if _, err := r.revisions.Ensure(ctx, i, ov, dryRun); err != nil {
+		return err
+	}
+	return lock.Take(i, run, r.clock.Now())
+}
+
+// Stamp writes into a run who asked for it, as the server knows them, and why.
+func Stamp(ctx context.Context, run *kudo.PlanExecution, trigger kudo.TriggerReason) {
+	run.Spec.Trigger = trigger
+	run.Spec.RequestedBy = nil
+	if u, ok := genericapirequest.UserFrom(ctx); ok {
+		run.Spec.RequestedBy = requestedBy(u)
+	}
+	if run.Labels == nil {
+		run.Labels = map[string]string{}
+	}
+	run.Labels[InstanceLabel] = run.Spec.InstanceName
+	run.Labels[PlanLabel] = run.Spec.PlanName
+}
+
+func requestedBy(u user.Info) *kudo.RequestedBy {
+	by := &kudo.RequestedBy{Username: u.GetName(), UID: u.GetUID(), Groups: slices.Clone(u.GetGroups())}
+	for key, values := range u.GetExtra() {
+		if by.Extra == nil {
+			by.Extra = map[string]kudo.ExtraValue{}
+		}
+		by.Extra[key] = slices.Clone(values)
+	}
+	return by
+}
+
+// Snapshot writes into a run what it starts with: the name of the revision that keeps the content of the OperatorVersion, the
+// parameters of the Instance, and the tree of the plan, all of it pending. The plan must exist; the revision need not yet.
+func Snapshot(run *kudo.PlanExecution, i *kudo.Instance, ov *kudo.OperatorVersion) error {
+	name, err := revision.Name(i.Name, &ov.Spec)
+	if err != nil {
+		return err
+	}
+	run.Spec.RevisionName = name
+	run.Spec.OperatorVersion = kudo.ObjectReference{Kind: "OperatorVersion", Namespace: ov.Namespace, Name: ov.Name, UID: string(ov.UID)}
+	run.Spec.InstanceParameters = maps.Clone(i.Spec.Parameters)
+	plan := ov.Spec.Plans[run.Spec.PlanName]
+	run.Status = lock.PendingStatus(&plan)
+	return nil
+}
+
+// KeepContent stores the revision that Snapshot named.
+func (r *REST) KeepContent(ctx context.Context, i *kudo.Instance, ov *kudo.OperatorVersion, dryRun []string) error {
+	_, err := r.revisions.Ensure(ctx, i, ov, dryRun)
+	return err
+}
+
+// PlanNames are the names of the plans of an OperatorVersion, sorted.
+func PlanNames(ov *kudo.OperatorVersion) []string {
+	return slices.Sorted(maps.Keys(ov.Spec.Plans))
+}

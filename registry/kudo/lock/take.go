@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package lock
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kudo.dev/kudo/apis/kudo"
+)
+
+// Held tells whether a run owns the Instance.
+func Held(i *kudo.Instance) bool { return i.Spec.PlanExecution.UID != "" }
+
+// HeldBy tells whether the run with this uid owns the Instance.
+func HeldBy(i *kudo.Instance, uid types.UID) bool {
+	return uid != "" && i.Spec.PlanExecution.UID == uid
+}
+
+// Take gives the lock to the run and resets the status of its plan to PENDING. The run must have a uid and a name.
+// If another run holds the lock or the Instance is being deleted, nothing changes and the error is a conflict that says
+// which run stands in the way, who started it, and what to do.
+func Take(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) error {
+	if Held(i) {
+		return apierrors.NewConflict(kudo.Resource("instances"), i.Name, heldError(i, run.Spec.PlanName))
+	}
+	if i.DeletionTimestamp != nil {
+		return apierrors.NewConflict(kudo.Resource("instances"), i.Name,
+			fmt.Errorf("the Instance is being deleted since %s: plan %q cannot be started", i.DeletionTimestamp.UTC().Format(time.RFC3339), run.Spec.PlanName))
+	}
+	i.Spec.PlanExecution = kudo.InstancePlanExecution{
+		PlanName: run.Spec.PlanName,
+		UID:      run.UID,
+		Status:   kudo.ExecutionPending,
+		Template: &kudo.PlanExecutionTemplate{
+			Name:        run.Name,
+			Labels:      maps.Clone(run.Labels),
+			Annotations: maps.Clone(run.Annotations),
+			Spec:        *run.Spec.DeepCopy(),
+		},
+	}
+	if i.Status.PlanStatus == nil {
+		i.Status.PlanStatus = map[string]kudo.PlanStatus{}
+	}
+	i.Status.PlanStatus[run.Spec.PlanName] = planStatus(run, now)
+	if changesTheInstance(run.Spec.PlanName) {
+		setReady(i, metav1.ConditionUnknown, "PlanInProgress", "", now)
+	}
+	return nil
+}
+
+// heldError says which run holds the lock.
+func heldError(i *kudo.Instance, wanted string) error {
+	held := &i.Spec.PlanExecution
+	name, by := "", "the server"
+	if t := held.Template; t != nil {
+		name = t.Name
+		if t.Spec.RequestedBy != nil {
+			by = fmt.Sprintf("%q", t.Spec.RequestedBy.Username)
+		}
+	}
+	return fmt.Errorf("plan %q cannot start: plan %q is %s as PlanExecution %q, started by %s, and an Instance runs one plan at a time. "+
+		"Wait for its end with: kubectl wait -n %s --for=jsonpath='{.status.completionTime}' planexecution/%s --timeout=10m",
+		wanted, held.PlanName, held.Status, name, by, i.Namespace, name)
+}
+
+// Execution is the PlanExecution of the run that holds the lock, or nil if none does. Its status is that of a run about to begin;
+// the tree of phases is filled in by the caller, who knows the OperatorVersion.
+func Execution(i *kudo.Instance) *kudo.PlanExecution {
+	held := &i.Spec.PlanExecution
+	if held.UID == "" || held.Template == nil {
+		return nil
+	}
+	isController, block := true, true
+	return &kudo.PlanExecution{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        held.Template.Name,
+			Namespace:   i.Namespace,
+			UID:         held.UID,
+			Generation:  1,
+			Labels:      maps.Clone(held.Template.Labels),
+			Annotations: maps.Clone(held.Template.Annotations),
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: "kudo.dev/v1beta1", Kind: "Instance", Name: i.Name, UID: i.UID,
+				Controller: &isController, BlockOwnerDeletion: &block,
+			}},
+		},
+		Spec:   *held.Template.Spec.DeepCopy(),
+		Status: kudo.PlanExecutionStatus{Status: kudo.ExecutionPending},
+	}
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package planexecution
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/admission"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/util/dryrun"
+
+	"kudo.dev/kudo/apis/kudo"
+	"kudo.dev/kudo/apis/kudo/v1beta1"
+)
+
+// CreateAdmitted creates a run that was asked for by another request than the creation of a PlanExecution, as if it had been that:
+// policies, webhooks and quotas of PlanExecutions apply. ctx carries the namespace.
+func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error) {
+	ctx = asCreation(ctx, run.Namespace)
+	validate, err := r.mutate(ctx, run, options)
+	if err != nil {
+		return nil, err
+	}
+	return r.Create(ctx, run, validate, options)
+}
+
+// Admit asks admission about a run that is going to be created without a request of its own.
+func (r *REST) Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error {
+	ctx = asCreation(ctx, run.Namespace)
+	validate, err := r.mutate(ctx, run, &metav1.CreateOptions{DryRun: dryRun})
+	if err != nil {
+		return err
+	}
+	return validate(ctx, run.DeepCopyObject())
+}
+
+// mutate lets admission change the run, and returns what validates the result.
+func (r *REST) mutate(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (rest.ValidateObjectFunc, error) {
+	if r.admission == nil {
+		return rest.ValidateAllObjectFunc, nil
+	}
+	user, _ := genericapirequest.UserFrom(ctx)
+	attributes := admission.NewAttributesRecord(run, nil,
+		v1beta1.SchemeGroupVersion.WithKind("PlanExecution"), run.Namespace, run.Name,
+		v1beta1.SchemeGroupVersion.WithResource("planexecutions"), "", admission.Create, options, dryrun.IsDryRun(options.DryRun), user)
+	if mutating, ok := r.admission.(admission.MutationInterface); ok && mutating.Handles(admission.Create) {
+		if err := mutating.Admit(ctx, attributes, r.objects); err != nil {
+			return nil, err
+		}
+	}
+	return rest.AdmissionToValidateObjectFunc(r.admission, attributes, r.objects), nil
+}
+
+// asCreation makes errors and metrics of the second write speak of the resource that is written.
+func asCreation(ctx context.Context, namespace string) context.Context {
+	info, ok := genericapirequest.RequestInfoFrom(ctx)
+	if !ok {
+		return ctx
+	}
+	second := *info
+	second.Resource, second.Subresource, second.Name, second.Namespace = "planexecutions", "", "", namespace
+	return genericapirequest.WithRequestInfo(ctx, &second)
+}

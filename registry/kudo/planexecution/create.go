@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package planexecution
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"kudo.dev/kudo/apis/kudo"
+	"kudo.dev/kudo/apis/kudo/validation"
+	"kudo.dev/kudo/registry/kudo/instance"
+	"kudo.dev/kudo/registry/kudo/store"
+)
+
+// Create starts a run: it checks it, locks the Instance for it, and stores it. Refusals change nothing.
+func (r *REST) Create(ctx context.Context, obj runtime.Object, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	pe, ok := obj.(*kudo.PlanExecution)
+	if !ok {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a PlanExecution: %T", obj))
+	}
+	if pe.ResourceVersion != "" {
+		// The storage would refuse it, but only after the lock was taken.
+		return nil, apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object to be created; a run is repeated by a PlanExecution of another name without it")
+	}
+	if pe.Name != "" {
+		if _, err := r.Get(ctx, pe.Name, &metav1.GetOptions{}); err == nil {
+			return nil, apierrors.NewAlreadyExists(kudo.Resource("planexecutions"), pe.Name)
+		}
+	}
+	i, ov, err := r.prepare(ctx, pe)
+	if err != nil {
+		return nil, err
+	}
+	attempt := &lockAttempt{rest: r, seen: i, dryRun: options.DryRun}
+	// Taking the lock is the last check, when uid and name are final.
+	locking := func(ctx context.Context, obj runtime.Object) error {
+		if validate != nil {
+			if err := validate(ctx, obj); err != nil {
+				return err
+			}
+		}
+		if err := r.instances.KeepContent(ctx, i, ov, options.DryRun); err != nil {
+			return err
+		}
+		return attempt.take(ctx, obj.(*kudo.PlanExecution))
+	}
+	out, err := r.Store.Create(ctx, pe, locking, options)
+	if err != nil && attempt.taken != nil {
+		return attempt.settle(ctx, err)
+	}
+	return out, err
+}
+
+// Update changes the little of a run that can be changed. A PlanExecution that does not exist is created if the request allows
+// that (server-side apply).
+func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectInfo, create rest.ValidateObjectFunc, update rest.ValidateObjectUpdateFunc, forceAllowCreate bool, options *metav1.UpdateOptions) (runtime.Object, bool, error) {
+	if forceAllowCreate {
+		if out, err := store.CreateByApply(ctx, r, name, info, create, options); out != nil || err != nil {
+			return out, err == nil, err
+		}
+	}
+	return r.Store.Update(ctx, name, info, create, update, false, options)
+}
+
+// prepare checks a new run against its Instance and OperatorVersion and stamps what only the server knows. It returns the
+// Instance and the OperatorVersion as it saw them.
+func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution) (*kudo.Instance, *kudo.OperatorVersion, error) {
+	if pe.Namespace == "" {
+		pe.Namespace = genericapirequest.NamespaceValue(ctx)
+	}
+	if pe.Name == "" && pe.GenerateName == "" {
+		pe.GenerateName = pe.Spec.InstanceName + "-" + pe.Spec.PlanName + "-"
+	}
+	if pe.Name == "" {
+		// Here and not in the generic store, which would try further names after the lock was taken for the first.
+		pe.Name = r.CreateStrategy.GenerateName(pe.GenerateName)
+	}
+	if errs := validation.ValidatePlanExecutionSpec(&pe.Spec, field.NewPath("spec")); len(errs) > 0 {
+		return nil, nil, invalid(pe, errs...)
+	}
+	// Whoever may not run the plan does not learn whether the Instance exists.
+	if err := r.Authorize(ctx, pe.Spec.InstanceName, pe.Spec.PlanName); err != nil {
+		return nil, nil, err
+	}
+	spec := field.NewPath("spec")
+	obj, err := r.instances.Get(ctx, pe.Spec.InstanceName, &metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil, invalid(pe, field.NotFound(spec.Child("instanceName"), pe.Spec.InstanceName))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	i := obj.(*kudo.Instance)
+	ov, err := r.operatorVersion(ctx, i, pe)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, ok := ov.Spec.Plans[pe.Spec.PlanName]; !ok {
+		return nil, nil, invalid(pe, field.NotSupported(spec.Child("planName"), pe.Spec.PlanName, instance.PlanNames(ov)))
+	}
+	if errs := checkParameters(pe, i, ov); len(errs) > 0 {
+		return nil, nil, invalid(pe, errs...)
+	}
+	instance.Stamp(ctx, pe, kudo.TriggerManual)
+	if err := instance.Snapshot(pe, i, ov); err != nil {
+		return nil, nil, err
+	}
+	isController, block := true, true
+	pe.OwnerReferences = []metav1.OwnerReference{{
+		APIVersion: "kudo.dev/v1beta1", Kind: "Instance", Name: i.Name, UID: i.UID, Controller: &isController, BlockOwnerDeletion: &block}}
+	return i, ov, nil
+}
+
+func (r *REST) operatorVersion(ctx context.Context, i *kudo.Instance, pe *kudo.PlanExecution) (*kudo.OperatorVersion, error) {
+	ref := i.Spec.OperatorVersion
+	if ref.Namespace == "" {
+		ref.Namespace = i.Namespace
+	}
+	obj, err := r.operatorVersions.Get(namespaced(ctx, ref.Namespace), ref.Name, &metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, invalid(pe, field.Invalid(field.NewPath("spec", "instanceName"), i.Name,
+			fmt.Sprintf("its OperatorVersion %q does not exist in namespace %q; create it, or change spec.operatorVersion of the Instance", ref.Name, ref.Namespace)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return obj.(*kudo.OperatorVersion), nil
+}
+
+// checkParameters checks the parameters for this run only, by themselves and together with those of the Instance.
+func checkParameters(pe *kudo.PlanExecution, i *kudo.Instance, ov *kudo.OperatorVersion) field.ErrorList {
+	path := field.NewPath("spec", "parameters")
+	errs := validation.ValidateParameterNames(ov.Spec.Parameters, pe.Spec.Parameters, path)
+	merged := map[string]string{}
+	maps.Copy(merged, i.Spec.Parameters)
+	maps.Copy(merged, pe.Spec.Parameters)
+	errs = append(errs, validation.ValidateParameterValues(ov.Spec.Parameters, merged, path)...)
+	for _, p := range ov.Spec.Parameters {
+		if value, set := pe.Spec.Parameters[p.Name]; set && p.Immutable != nil && *p.Immutable && value != i.Spec.Parameters[p.Name] {
+			errs = append(errs, field.Forbidden(path.Key(p.Name), "the parameter is immutable, for one run too"))
+		}
+	}
+	return errs
+}
+
+func invalid(pe *kudo.PlanExecution, errs ...*field.Error) error {
+	name := pe.GenerateName // a generated name says nothing to the user
+	if name == "" {
+		name = pe.Name
+	}
+	return apierrors.NewInvalid(kudo.Kind("PlanExecution"), name, errs)
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package revision
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/util/dryrun"
+
+	"kudo.dev/kudo/apis/kudo"
+)
+
+// InstanceLabel is the label of a revision with the name of its Instance.
+const InstanceLabel = "kudo.dev/instance"
+
+// Name is the name of the revision that keeps this content for an Instance. Equal contents have equal names, so that runs share
+// a revision until the OperatorVersion changes.
+func Name(instance string, spec *kudo.OperatorVersionSpec) (string, error) {
+	content, err := json.Marshal(spec)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(content)
+	return instance + "-" + hex.EncodeToString(sum[:5]), nil
+}
+
+// Ensure keeps the content of the OperatorVersion for runs of the Instance and returns the name of the revision. The Instance
+// may not exist yet: then its uid is empty and Adopt completes the work. ctx carries the namespace of the Instance.
+func (r *REST) Ensure(ctx context.Context, instance *kudo.Instance, ov *kudo.OperatorVersion, dryRun []string) (string, error) {
+	name, err := Name(instance.Name, &ov.Spec)
+	if err != nil {
+		return "", err
+	}
+	existing, err := r.store.Get(ctx, name, &metav1.GetOptions{})
+	if err == nil && existing.(*kudo.OperatorVersionRevision).DeletionTimestamp == nil {
+		if err := same(existing.(*kudo.OperatorVersionRevision), ov); err != nil || instance.UID == "" || dryrun.IsDryRun(dryRun) {
+			return name, err
+		}
+		return name, r.Adopt(ctx, name, instance)
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return "", err
+	}
+	revision := &kudo.OperatorVersionRevision{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: instance.Namespace,
+			Labels:          map[string]string{InstanceLabel: instance.Name},
+			OwnerReferences: owner(instance),
+		},
+		OperatorVersion: kudo.ObjectReference{Kind: "OperatorVersion", Name: ov.Name, Namespace: ov.Namespace, UID: string(ov.UID)},
+		Data:            *ov.Spec.DeepCopy(),
+	}
+	_, err = r.store.Create(ctx, revision, rest.ValidateAllObjectFunc, &metav1.CreateOptions{DryRun: dryRun})
+	if apierrors.IsAlreadyExists(err) {
+		return name, nil
+	}
+	return name, err
+}
+
+// same guards against a collision of the shortened hashes.
+func same(r *kudo.OperatorVersionRevision, ov *kudo.OperatorVersion) error {
+	if apiequality.Semantic.DeepEqual(r.Data, ov.Spec) {
+		return nil
+	}
+	return apierrors.NewInternalError(fmt.Errorf("OperatorVersionRevision %q holds another content than OperatorVersion %q; delete the revision and try again", r.Name, ov.Name))
+}
+
+// Adopt makes the Instance the owner of the revision, so that it is collected with the Instance. A revision that an earlier
+// Instance of the same name left behind gains a second owner and stays.
+func (r *REST) Adopt(ctx context.Context, name string, instance *kudo.Instance) error {
+	_, _, err := r.store.Update(ctx, name, rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, old runtime.Object) (runtime.Object, error) {
+		revision := old.(*kudo.OperatorVersionRevision).DeepCopy()
+		if !slices.ContainsFunc(revision.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == instance.UID }) {
+			revision.OwnerReferences = append(revision.OwnerReferences, owner(instance)...)
+		}
+		return revision, nil
+	}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
+	return err
+}
+
+func owner(i *kudo.Instance) []metav1.OwnerReference {
+	if i.UID == "" {
+		return nil
+	}
+	return []metav1.OwnerReference{{APIVersion: "kudo.dev/v1beta1", Kind: "Instance", Name: i.Name, UID: i.UID}}
+}
+
+// Plan reads a plan of a revision. ctx carries the namespace.
+func (r *REST) Plan(ctx context.Context, name, plan string) (*kudo.Plan, error) {
+	obj, err := r.store.Get(ctx, name, &metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	p, ok := obj.(*kudo.OperatorVersionRevision).Data.Plans[plan]
+	if !ok {
+		return nil, fmt.Errorf("OperatorVersionRevision %q has no plan %q", name, plan)
+	}
+	return &p, nil
+}

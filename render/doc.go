@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+// Package render turns the templates and parameters of an OperatorVersion into Kubernetes objects.
+//
+// It is pure: no cluster, no clock and no files of its own, so that the same input gives the same objects in the
+// executor, in the server and in the command line. The only exceptions are the template functions of KUDO's list
+// that are random or look outside by nature (now, uuidv4, randAlpha, genCA, getHostByName and their like); packages
+// in the field use them, so they stay.
+//
+// Three functions make up the package: Parameters computes the values, Template renders one text with them, and
+// Objects splits the result into objects.
+//
+// Templates are written by tenants. Whatever they contain, the answer is an error and never a panic, and what they
+// may cost in memory and time is limited.
+//
+// The package may import apis, apimachinery, Sprig and YAML; it may be imported by registry, executor and cli.
+package render

@@ -20,7 +20,8 @@ command -v protoc >/dev/null || {
   exit 1
 }
 
-moddir() { go list -mod=mod -m -f '{{.Dir}}' "$1"; }
+# A module that nothing has been built from yet has no folder before it is downloaded.
+moddir() { go mod download "$1" && go list -mod=mod -m -f '{{.Dir}}' "$1"; }
 
 protobuf() {
   echo "generating protobuf"

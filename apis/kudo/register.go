@@ -36,7 +36,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&OperatorVersionRevision{}, &OperatorVersionRevisionList{},
 		&Instance{}, &InstanceList{},
 		&PlanExecution{}, &PlanExecutionList{},
-		&PlanTrigger{}, &InstancePlans{}, &InstancePlansOptions{}, &PlanExecutionLogOptions{},
+		&PlanTrigger{}, &PlanExecutionCancel{}, &InstancePlans{}, &InstancePlansOptions{}, &PlanExecutionLogOptions{},
 	)
 	return nil
 }

@@ -29,7 +29,17 @@ type InstanceSpec struct {
 	Parameters map[string]string
 	// planExecution is the lock: it names the run that owns the Instance, and is empty while none does. The server writes it.
 	PlanExecution InstancePlanExecution
+	// successfulRunsHistoryLimit is how many PlanExecutions that completed are kept; the oldest go first. Nil means DefaultRunsHistoryLimit.
+	SuccessfulRunsHistoryLimit *int32
+	// failedRunsHistoryLimit is how many PlanExecutions that failed are kept; the oldest go first. Nil means DefaultRunsHistoryLimit.
+	FailedRunsHistoryLimit *int32
 }
+
+// DefaultRunsHistoryLimit is how many completed and how many failed PlanExecutions of an Instance are kept that says nothing else.
+const DefaultRunsHistoryLimit = 10
+
+// CleanupFinalizer keeps an Instance whose OperatorVersion has a plan "cleanup" until that plan has completed.
+const CleanupFinalizer = "kudo.dev.instance.cleanup"
 
 // InstancePlanExecution is the lock on an Instance, held by one run from the request that started it until its end.
 type InstancePlanExecution struct {

@@ -106,6 +106,15 @@ const (
 	SuspendedConditionType = "Suspended"
 )
 
+// Reasons of the condition Failed that the server gives.
+const (
+	// ReasonCancelled means that somebody cancelled the run.
+	ReasonCancelled = "Cancelled"
+	// ReasonSuperseded means that a newer run took the Instance over: the same plan with other parameters, or the cleanup of an
+	// Instance that is being deleted.
+	ReasonSuperseded = "Superseded"
+)
+
 // PlanExecutionStatus says how far a run is.
 type PlanExecutionStatus struct {
 	// status of the whole run.
@@ -122,6 +131,28 @@ type PlanExecutionStatus struct {
 	Strategy Ordering
 	// phases of the plan, in its order.
 	Phases []PhaseExecutionStatus
+	// log is what happened in the run, in order. The server writes it with every change of the status. It holds the last
+	// MaxLogEntries entries; what is older is dropped, first what a step waited for.
+	Log []PlanExecutionLogEntry
+}
+
+// MaxLogEntries bounds status.log.
+const MaxLogEntries = 1000
+
+// PlanExecutionLogEntry is one thing that happened in a run.
+type PlanExecutionLogEntry struct {
+	// sequence counts the entries of a run from 1, without gaps. An entry never changes.
+	Sequence int64
+	// time is when the server recorded it.
+	Time metav1.MicroTime
+	// phase that it happened in; empty if it concerns the whole run.
+	Phase string
+	// step that it happened in; empty if it concerns the whole phase.
+	Step string
+	// status that the run, the phase or the step has since then.
+	Status ExecutionStatus
+	// message says what it waits for or why it ended so.
+	Message string
 }
 
 // PhaseExecutionStatus says how far a phase of a run is.

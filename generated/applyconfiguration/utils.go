@@ -55,6 +55,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &kudov1beta1.PlanApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("PlanExecution"):
 		return &kudov1beta1.PlanExecutionApplyConfiguration{}
+	case v1beta1.SchemeGroupVersion.WithKind("PlanExecutionLogEntry"):
+		return &kudov1beta1.PlanExecutionLogEntryApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("PlanExecutionSpec"):
 		return &kudov1beta1.PlanExecutionSpecApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("PlanExecutionStatus"):

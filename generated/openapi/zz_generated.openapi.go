@@ -103,11 +103,14 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1beta1.PipeSpec{}.OpenAPIModelName():                    schema_kudo_apis_kudo_v1beta1_PipeSpec(ref),
 		v1beta1.Plan{}.OpenAPIModelName():                        schema_kudo_apis_kudo_v1beta1_Plan(ref),
 		v1beta1.PlanExecution{}.OpenAPIModelName():               schema_kudo_apis_kudo_v1beta1_PlanExecution(ref),
+		v1beta1.PlanExecutionCancel{}.OpenAPIModelName():         schema_kudo_apis_kudo_v1beta1_PlanExecutionCancel(ref),
 		v1beta1.PlanExecutionList{}.OpenAPIModelName():           schema_kudo_apis_kudo_v1beta1_PlanExecutionList(ref),
+		v1beta1.PlanExecutionLogEntry{}.OpenAPIModelName():       schema_kudo_apis_kudo_v1beta1_PlanExecutionLogEntry(ref),
 		v1beta1.PlanExecutionLogOptions{}.OpenAPIModelName():     schema_kudo_apis_kudo_v1beta1_PlanExecutionLogOptions(ref),
 		v1beta1.PlanExecutionSpec{}.OpenAPIModelName():           schema_kudo_apis_kudo_v1beta1_PlanExecutionSpec(ref),
 		v1beta1.PlanExecutionStatus{}.OpenAPIModelName():         schema_kudo_apis_kudo_v1beta1_PlanExecutionStatus(ref),
 		v1beta1.PlanExecutionTemplate{}.OpenAPIModelName():       schema_kudo_apis_kudo_v1beta1_PlanExecutionTemplate(ref),
+		v1beta1.PlanLock{}.OpenAPIModelName():                    schema_kudo_apis_kudo_v1beta1_PlanLock(ref),
 		v1beta1.PlanStatus{}.OpenAPIModelName():                  schema_kudo_apis_kudo_v1beta1_PlanStatus(ref),
 		v1beta1.PlanTrigger{}.OpenAPIModelName():                 schema_kudo_apis_kudo_v1beta1_PlanTrigger(ref),
 		v1beta1.RequestedBy{}.OpenAPIModelName():                 schema_kudo_apis_kudo_v1beta1_RequestedBy(ref),
@@ -2930,12 +2933,48 @@ func schema_kudo_apis_kudo_v1beta1_InstancePlan(ref common.ReferenceCallback) co
 							Ref:         ref(v1beta1.PlanStatus{}.OpenAPIModelName()),
 						},
 					},
+					"defined": {
+						SchemaProps: spec.SchemaProps{
+							Description: "defined says that the Instance's OperatorVersion has the plan. Only a defined plan can run; one that is not has run before an upgrade.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"lastRunName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lastRunName is the PlanExecution of the last run; empty if there was none or it is not kept any more.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"lockedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lockedBy is the run, of whatever plan, that must end before this plan can start. Absent if the Instance is free.",
+							Ref:         ref(v1beta1.PlanLock{}.OpenAPIModelName()),
+						},
+					},
+					"mayTrigger": {
+						SchemaProps: spec.SchemaProps{
+							Description: "mayTrigger says whether the caller has the permission to start the plan.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"mayTriggerMessage": {
+						SchemaProps: spec.SchemaProps{
+							Description: "mayTriggerMessage says which permission the caller lacks.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"name"},
 			},
 		},
 		Dependencies: []string{
-			v1beta1.PlanStatus{}.OpenAPIModelName()},
+			v1beta1.PlanLock{}.OpenAPIModelName(), v1beta1.PlanStatus{}.OpenAPIModelName()},
 	}
 }
 
@@ -3107,6 +3146,20 @@ func schema_kudo_apis_kudo_v1beta1_InstanceSpec(ref common.ReferenceCallback) co
 							Description: "planExecution is the lock: it names the run that owns the Instance, and is empty while none does. The server writes it.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1beta1.InstancePlanExecution{}.OpenAPIModelName()),
+						},
+					},
+					"successfulRunsHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "successfulRunsHistoryLimit is how many PlanExecutions that completed are kept; the oldest go first. Defaults to 10.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failedRunsHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failedRunsHistoryLimit is how many PlanExecutions that failed are kept; the oldest go first. Defaults to 10.",
+							Type:        []string{"integer"},
+							Format:      "int32",
 						},
 					},
 				},
@@ -4237,6 +4290,49 @@ func schema_kudo_apis_kudo_v1beta1_PlanExecution(ref common.ReferenceCallback) c
 	}
 }
 
+func schema_kudo_apis_kudo_v1beta1_PlanExecutionCancel(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlanExecutionCancel ends a run at once and frees its Instance. It is posted to the cancel subresource of a PlanExecution and is not stored. What the run has changed in the cluster stays as it is.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard object metadata; nothing of it is read.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says why the run is cancelled. It goes into the status of the run.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
 func schema_kudo_apis_kudo_v1beta1_PlanExecutionList(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4287,6 +4383,65 @@ func schema_kudo_apis_kudo_v1beta1_PlanExecutionList(ref common.ReferenceCallbac
 	}
 }
 
+func schema_kudo_apis_kudo_v1beta1_PlanExecutionLogEntry(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlanExecutionLogEntry is one thing that happened in a run.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"sequence": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sequence counts the entries of a run from 1, without gaps. An entry never changes.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Description: "time is when the server recorded it.",
+							Ref:         ref(v1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "phase that it happened in; empty if it concerns the whole run.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"step": {
+						SchemaProps: spec.SchemaProps{
+							Description: "step that it happened in; empty if it concerns the whole phase.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status that the run, the phase or the step has since then.\n\nPossible enum values:\n - `\"COMPLETE\"` means that it has ended well.\n - `\"ERROR\"` means that it met an error and will be tried again.\n - `\"FATAL_ERROR\"` means that it has ended with an error.\n - `\"IN_PROGRESS\"` means that it has begun.\n - `\"NEVER_RUN\"` means that the plan was never started.\n - `\"PENDING\"` means that it is due but has not begun.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"COMPLETE", "ERROR", "FATAL_ERROR", "IN_PROGRESS", "NEVER_RUN", "PENDING"},
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says what it waits for or why it ended so.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"sequence", "time"},
+			},
+		},
+		Dependencies: []string{
+			v1.MicroTime{}.OpenAPIModelName()},
+	}
+}
+
 func schema_kudo_apis_kudo_v1beta1_PlanExecutionLogOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4313,6 +4468,21 @@ func schema_kudo_apis_kudo_v1beta1_PlanExecutionLogOptions(ref common.ReferenceC
 							Description: "follow keeps the stream open until the run ends. Defaults to false.",
 							Type:        []string{"boolean"},
 							Format:      "",
+						},
+					},
+					"format": {
+						SchemaProps: spec.SchemaProps{
+							Description: "format is \"text\", one line for a person, or \"json\", one PlanExecutionLogEntry a line. Defaults to text.\n\nPossible enum values:\n - `\"json\"` is one JSON object a line for each entry.\n - `\"text\"` is one line a person can read for each entry.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"json", "text"},
+						},
+					},
+					"sinceSequence": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sinceSequence leaves out the entries up to this sequence number, which the caller has. Defaults to 0: all entries.",
+							Type:        []string{"integer"},
+							Format:      "int64",
 						},
 					},
 				},
@@ -4518,11 +4688,32 @@ func schema_kudo_apis_kudo_v1beta1_PlanExecutionStatus(ref common.ReferenceCallb
 							},
 						},
 					},
+					"log": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"sequence",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "log is what happened in the run, in order. The server writes it with every change of the status. It holds the last MaxLogEntries entries; what is older is dropped, first what a step waited for.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1beta1.PlanExecutionLogEntry{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.Condition{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1beta1.PhaseExecutionStatus{}.OpenAPIModelName()},
+			v1.Condition{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1beta1.PhaseExecutionStatus{}.OpenAPIModelName(), v1beta1.PlanExecutionLogEntry{}.OpenAPIModelName()},
 	}
 }
 
@@ -4582,6 +4773,63 @@ func schema_kudo_apis_kudo_v1beta1_PlanExecutionTemplate(ref common.ReferenceCal
 		},
 		Dependencies: []string{
 			v1beta1.PlanExecutionSpec{}.OpenAPIModelName()},
+	}
+}
+
+func schema_kudo_apis_kudo_v1beta1_PlanLock(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlanLock is a run that owns an Instance.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name of the PlanExecution.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"uid": {
+						SchemaProps: spec.SchemaProps{
+							Description: "uid of the PlanExecution.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"planName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "planName is the plan that runs.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status of the run.\n\nPossible enum values:\n - `\"COMPLETE\"` means that it has ended well.\n - `\"ERROR\"` means that it met an error and will be tried again.\n - `\"FATAL_ERROR\"` means that it has ended with an error.\n - `\"IN_PROGRESS\"` means that it has begun.\n - `\"NEVER_RUN\"` means that the plan was never started.\n - `\"PENDING\"` means that it is due but has not begun.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"COMPLETE", "ERROR", "FATAL_ERROR", "IN_PROGRESS", "NEVER_RUN", "PENDING"},
+						},
+					},
+					"requestedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "requestedBy is the name of the user who asked for the run.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"trigger": {
+						SchemaProps: spec.SchemaProps{
+							Description: "trigger is why the run was started.\n\nPossible enum values:\n - `\"Cleanup\"` means that the Instance was deleted.\n - `\"Create\"` means that the Instance was created.\n - `\"Manual\"` means that somebody asked for this plan.\n - `\"ParameterChange\"` means that parameters of the Instance changed.\n - `\"Schedule\"` means that a schedule was due.\n - `\"Upgrade\"` means that the Instance changed to another OperatorVersion.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Cleanup", "Create", "Manual", "ParameterChange", "Schedule", "Upgrade"},
+						},
+					},
+				},
+			},
+		},
 	}
 }
 

@@ -38,7 +38,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&OperatorVersionRevision{}, &OperatorVersionRevisionList{},
 		&Instance{}, &InstanceList{},
 		&PlanExecution{}, &PlanExecutionList{},
-		&PlanTrigger{}, &InstancePlans{}, &InstancePlansOptions{}, &PlanExecutionLogOptions{},
+		&PlanTrigger{}, &PlanExecutionCancel{}, &InstancePlans{}, &InstancePlansOptions{}, &PlanExecutionLogOptions{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil

@@ -38,7 +38,19 @@ type InstanceSpec struct {
 	// planExecution is the lock: it names the run that owns the Instance, and is empty while none does. The server writes it.
 	// +optional
 	PlanExecution InstancePlanExecution `json:"planExecution,omitempty" protobuf:"bytes,3,opt,name=planExecution"`
+	// successfulRunsHistoryLimit is how many PlanExecutions that completed are kept; the oldest go first. Defaults to 10.
+	// +optional
+	SuccessfulRunsHistoryLimit *int32 `json:"successfulRunsHistoryLimit,omitempty" protobuf:"varint,4,opt,name=successfulRunsHistoryLimit"`
+	// failedRunsHistoryLimit is how many PlanExecutions that failed are kept; the oldest go first. Defaults to 10.
+	// +optional
+	FailedRunsHistoryLimit *int32 `json:"failedRunsHistoryLimit,omitempty" protobuf:"varint,5,opt,name=failedRunsHistoryLimit"`
 }
+
+// DefaultRunsHistoryLimit is how many completed and how many failed PlanExecutions of an Instance are kept that says nothing else.
+const DefaultRunsHistoryLimit = 10
+
+// CleanupFinalizer keeps an Instance whose OperatorVersion has a plan "cleanup" until that plan has completed.
+const CleanupFinalizer = "kudo.dev.instance.cleanup"
 
 // InstancePlanExecution is the lock on an Instance, held by one run from the request that started it until its end.
 type InstancePlanExecution struct {

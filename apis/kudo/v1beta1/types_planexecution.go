@@ -6,6 +6,7 @@ package v1beta1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // +genclient
+// +genclient:method=Cancel,verb=create,subresource=cancel,input=PlanExecutionCancel,result=PlanExecution
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // PlanExecution is one run of a plan of an Instance, kept as its history. Creating one starts the run.
@@ -130,6 +131,15 @@ const (
 	SuspendedConditionType = "Suspended"
 )
 
+// Reasons of the condition Failed that the server gives.
+const (
+	// ReasonCancelled means that somebody cancelled the run.
+	ReasonCancelled = "Cancelled"
+	// ReasonSuperseded means that a newer run took the Instance over: the same plan with other parameters, or the cleanup of an
+	// Instance that is being deleted.
+	ReasonSuperseded = "Superseded"
+)
+
 // PlanExecutionStatus says how far a run is.
 type PlanExecutionStatus struct {
 	// status of the whole run.
@@ -159,6 +169,37 @@ type PlanExecutionStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Phases []PhaseExecutionStatus `json:"phases,omitempty" protobuf:"bytes,7,rep,name=phases"`
+	// log is what happened in the run, in order. The server writes it with every change of the status. It holds the last
+	// MaxLogEntries entries; what is older is dropped, first what a step waited for.
+	// +optional
+	// +listType=map
+	// +listMapKey=sequence
+	Log []PlanExecutionLogEntry `json:"log,omitempty" protobuf:"bytes,8,rep,name=log"`
+}
+
+// MaxLogEntries bounds status.log.
+const MaxLogEntries = 1000
+
+// PlanExecutionLogEntry is one thing that happened in a run.
+type PlanExecutionLogEntry struct {
+	// sequence counts the entries of a run from 1, without gaps. An entry never changes.
+	// +required
+	Sequence int64 `json:"sequence" protobuf:"varint,1,opt,name=sequence"`
+	// time is when the server recorded it.
+	// +required
+	Time metav1.MicroTime `json:"time" protobuf:"bytes,2,opt,name=time"`
+	// phase that it happened in; empty if it concerns the whole run.
+	// +optional
+	Phase string `json:"phase,omitempty" protobuf:"bytes,3,opt,name=phase"`
+	// step that it happened in; empty if it concerns the whole phase.
+	// +optional
+	Step string `json:"step,omitempty" protobuf:"bytes,4,opt,name=step"`
+	// status that the run, the phase or the step has since then.
+	// +optional
+	Status ExecutionStatus `json:"status,omitempty" protobuf:"bytes,5,opt,name=status,casttype=ExecutionStatus"`
+	// message says what it waits for or why it ended so.
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,6,opt,name=message"`
 }
 
 // PhaseExecutionStatus says how far a phase of a run is.

@@ -149,8 +149,18 @@ func (in PlanExecution) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlanExecutionCancel) OpenAPIModelName() string {
+	return "dev.kudo.kudo.apis.kudo.v1beta1.PlanExecutionCancel"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PlanExecutionList) OpenAPIModelName() string {
 	return "dev.kudo.kudo.apis.kudo.v1beta1.PlanExecutionList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlanExecutionLogEntry) OpenAPIModelName() string {
+	return "dev.kudo.kudo.apis.kudo.v1beta1.PlanExecutionLogEntry"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -171,6 +181,11 @@ func (in PlanExecutionStatus) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PlanExecutionTemplate) OpenAPIModelName() string {
 	return "dev.kudo.kudo.apis.kudo.v1beta1.PlanExecutionTemplate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlanLock) OpenAPIModelName() string {
+	return "dev.kudo.kudo.apis.kudo.v1beta1.PlanLock"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -65,6 +65,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: dev.kudo.kudo.apis.kudo.v1beta1.InstanceSpec
   map:
     fields:
+    - name: failedRunsHistoryLimit
+      type:
+        scalar: numeric
     - name: operatorVersion
       type:
         namedType: dev.kudo.kudo.apis.kudo.v1beta1.ObjectReference
@@ -78,6 +81,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: dev.kudo.kudo.apis.kudo.v1beta1.InstancePlanExecution
       default: {}
+    - name: successfulRunsHistoryLimit
+      type:
+        scalar: numeric
 - name: dev.kudo.kudo.apis.kudo.v1beta1.InstanceStatus
   map:
     fields:
@@ -427,6 +433,28 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: dev.kudo.kudo.apis.kudo.v1beta1.PlanExecutionStatus
       default: {}
+- name: dev.kudo.kudo.apis.kudo.v1beta1.PlanExecutionLogEntry
+  map:
+    fields:
+    - name: message
+      type:
+        scalar: string
+    - name: phase
+      type:
+        scalar: string
+    - name: sequence
+      type:
+        scalar: numeric
+      default: 0
+    - name: status
+      type:
+        scalar: string
+    - name: step
+      type:
+        scalar: string
+    - name: time
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime
 - name: dev.kudo.kudo.apis.kudo.v1beta1.PlanExecutionSpec
   map:
     fields:
@@ -484,6 +512,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: log
+      type:
+        list:
+          elementType:
+            namedType: dev.kudo.kudo.apis.kudo.v1beta1.PlanExecutionLogEntry
+          elementRelationship: associative
+          keys:
+          - sequence
     - name: message
       type:
         scalar: string
@@ -761,6 +797,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: time
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime
+  scalar: untyped
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
   map:
     fields:

@@ -16,6 +16,10 @@ type InstanceSpecApplyConfiguration struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// planExecution is the lock: it names the run that owns the Instance, and is empty while none does. The server writes it.
 	PlanExecution *InstancePlanExecutionApplyConfiguration `json:"planExecution,omitempty"`
+	// successfulRunsHistoryLimit is how many PlanExecutions that completed are kept; the oldest go first. Defaults to 10.
+	SuccessfulRunsHistoryLimit *int32 `json:"successfulRunsHistoryLimit,omitempty"`
+	// failedRunsHistoryLimit is how many PlanExecutions that failed are kept; the oldest go first. Defaults to 10.
+	FailedRunsHistoryLimit *int32 `json:"failedRunsHistoryLimit,omitempty"`
 }
 
 // InstanceSpecApplyConfiguration constructs a declarative configuration of the InstanceSpec type for use with
@@ -51,5 +55,21 @@ func (b *InstanceSpecApplyConfiguration) WithParameters(entries map[string]strin
 // If called multiple times, the PlanExecution field is set to the value of the last call.
 func (b *InstanceSpecApplyConfiguration) WithPlanExecution(value *InstancePlanExecutionApplyConfiguration) *InstanceSpecApplyConfiguration {
 	b.PlanExecution = value
+	return b
+}
+
+// WithSuccessfulRunsHistoryLimit sets the SuccessfulRunsHistoryLimit field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SuccessfulRunsHistoryLimit field is set to the value of the last call.
+func (b *InstanceSpecApplyConfiguration) WithSuccessfulRunsHistoryLimit(value int32) *InstanceSpecApplyConfiguration {
+	b.SuccessfulRunsHistoryLimit = &value
+	return b
+}
+
+// WithFailedRunsHistoryLimit sets the FailedRunsHistoryLimit field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FailedRunsHistoryLimit field is set to the value of the last call.
+func (b *InstanceSpecApplyConfiguration) WithFailedRunsHistoryLimit(value int32) *InstanceSpecApplyConfiguration {
+	b.FailedRunsHistoryLimit = &value
 	return b
 }

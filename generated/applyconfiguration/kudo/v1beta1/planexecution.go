@@ -74,6 +74,12 @@ func ExtractPlanExecution(planExecution *kudov1beta1.PlanExecution, fieldManager
 	return ExtractPlanExecutionFrom(planExecution, fieldManager, "")
 }
 
+// ExtractPlanExecutionCancel extracts the applied configuration owned by fieldManager from
+// planExecution for the cancel subresource.
+func ExtractPlanExecutionCancel(planExecution *kudov1beta1.PlanExecution, fieldManager string) (*PlanExecutionApplyConfiguration, error) {
+	return ExtractPlanExecutionFrom(planExecution, fieldManager, "cancel")
+}
+
 // ExtractPlanExecutionStatus extracts the applied configuration owned by fieldManager from
 // planExecution for the status subresource.
 func ExtractPlanExecutionStatus(planExecution *kudov1beta1.PlanExecution, fieldManager string) (*PlanExecutionApplyConfiguration, error) {

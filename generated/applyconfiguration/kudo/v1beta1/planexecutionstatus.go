@@ -30,6 +30,9 @@ type PlanExecutionStatusApplyConfiguration struct {
 	Strategy *kudov1beta1.Ordering `json:"strategy,omitempty"`
 	// phases of the plan, in its order.
 	Phases []PhaseExecutionStatusApplyConfiguration `json:"phases,omitempty"`
+	// log is what happened in the run, in order. The server writes it with every change of the status. It holds the last
+	// MaxLogEntries entries; what is older is dropped, first what a step waited for.
+	Log []PlanExecutionLogEntryApplyConfiguration `json:"log,omitempty"`
 }
 
 // PlanExecutionStatusApplyConfiguration constructs a declarative configuration of the PlanExecutionStatus type for use with
@@ -100,6 +103,19 @@ func (b *PlanExecutionStatusApplyConfiguration) WithPhases(values ...*PhaseExecu
 			panic("nil value passed to WithPhases")
 		}
 		b.Phases = append(b.Phases, *values[i])
+	}
+	return b
+}
+
+// WithLog adds the given value to the Log field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Log field.
+func (b *PlanExecutionStatusApplyConfiguration) WithLog(values ...*PlanExecutionLogEntryApplyConfiguration) *PlanExecutionStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithLog")
+		}
+		b.Log = append(b.Log, *values[i])
 	}
 	return b
 }

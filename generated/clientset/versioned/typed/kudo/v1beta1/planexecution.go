@@ -38,6 +38,8 @@ type PlanExecutionInterface interface {
 	Apply(ctx context.Context, planExecution *applyconfigurationkudov1beta1.PlanExecutionApplyConfiguration, opts v1.ApplyOptions) (result *kudov1beta1.PlanExecution, err error)
 	// Add a +genclient:noStatus comment above the type to avoid generating ApplyStatus().
 	ApplyStatus(ctx context.Context, planExecution *applyconfigurationkudov1beta1.PlanExecutionApplyConfiguration, opts v1.ApplyOptions) (result *kudov1beta1.PlanExecution, err error)
+	Cancel(ctx context.Context, planExecutionName string, planExecutionCancel *kudov1beta1.PlanExecutionCancel, opts v1.CreateOptions) (*kudov1beta1.PlanExecution, error)
+
 	PlanExecutionExpansion
 }
 
@@ -59,4 +61,20 @@ func newPlanExecutions(c *KudoV1beta1Client, namespace string) *planExecutions {
 			gentype.PrefersProtobuf[*kudov1beta1.PlanExecution](),
 		),
 	}
+}
+
+// Cancel takes the representation of a planExecutionCancel and creates it.  Returns the server's representation of the planExecution, and an error, if there is any.
+func (c *planExecutions) Cancel(ctx context.Context, planExecutionName string, planExecutionCancel *kudov1beta1.PlanExecutionCancel, opts v1.CreateOptions) (result *kudov1beta1.PlanExecution, err error) {
+	result = &kudov1beta1.PlanExecution{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("planexecutions").
+		Name(planExecutionName).
+		SubResource("cancel").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(planExecutionCancel).
+		Do(ctx).
+		Into(result)
+	return
 }

@@ -6,7 +6,11 @@
 package fake
 
 import (
+	context "context"
+
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gentype "k8s.io/client-go/gentype"
+	testing "k8s.io/client-go/testing"
 	v1beta1 "kudo.dev/kudo/apis/kudo/v1beta1"
 	kudov1beta1 "kudo.dev/kudo/generated/applyconfiguration/kudo/v1beta1"
 	typedkudov1beta1 "kudo.dev/kudo/generated/clientset/versioned/typed/kudo/v1beta1"
@@ -37,4 +41,16 @@ func newFakePlanExecutions(fake *FakeKudoV1beta1, namespace string) typedkudov1b
 		),
 		fake,
 	}
+}
+
+// Cancel takes the representation of a planExecutionCancel and creates it.  Returns the server's representation of the planExecution, and an error, if there is any.
+func (c *fakePlanExecutions) Cancel(ctx context.Context, planExecutionName string, planExecutionCancel *v1beta1.PlanExecutionCancel, opts v1.CreateOptions) (result *v1beta1.PlanExecution, err error) {
+	emptyResult := &v1beta1.PlanExecution{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), planExecutionName, "cancel", c.Namespace(), planExecutionCancel, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1beta1.PlanExecution), err
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -169,8 +168,6 @@ func (s source[T]) follow(w watch.Interface) {
 		s.tell(event)
 	}
 }
-
-var _ runtime.Object = &v1beta1.Instance{}
 
 func pointers[T any](items []T) []*T {
 	out := make([]*T, len(items))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -157,9 +158,7 @@ func (c *client) change(ctx context.Context, id int, at types.NamespacedName) {
 		if err != nil {
 			return
 		}
-		for name, value := range parameters {
-			i.Spec.Parameters[name] = value
-		}
+		maps.Copy(i.Spec.Parameters, parameters)
 		c.do(ctx, o, func(ctx context.Context) answer {
 			return changed(instances.Update(ctx, i, metav1.UpdateOptions{}))
 		})

@@ -99,8 +99,10 @@ type checker struct {
 	// ofInstance are the runs of an Instance, by first sight.
 	ofInstance map[types.UID][]*runLine
 	// down are the times in which no server answered or nobody looked.
-	down  []Span
-	found []Violation
+	down []Span
+	// haveLogs says that runs have logs.
+	haveLogs bool
+	found    []Violation
 }
 
 // Check returns all that is wrong with the log, in the order of time.
@@ -128,6 +130,7 @@ func newChecker(log *Log) *checker {
 	c := &checker{log: log, instances: watch(log.Instances, log.End), runs: watch(log.Runs, log.End), ofInstance: map[types.UID][]*runLine{}}
 	c.found = append(c.instances.wrong, c.runs.wrong...)
 	c.down = slices.Concat(log.Outages, c.instances.blind, c.runs.blind)
+	c.haveLogs = c.logged()
 	for _, uid := range c.runs.order {
 		r := c.runs.byUID[uid]
 		if owner := owner(r.obj()); owner != "" {

@@ -82,11 +82,11 @@ func (o *Operation) String() string {
 
 // tree is the status of a run and of its steps, in short.
 func tree(pe *v1beta1.PlanExecution) string {
-	out := string(pe.Status.Status) + " ["
+	var steps []string
 	for _, p := range pe.Status.Phases {
 		for _, s := range p.Steps {
-			out += fmt.Sprintf(" %s.%s=%s", p.Name, s.Name, s.Status)
+			steps = append(steps, fmt.Sprintf("%s.%s=%s", p.Name, s.Name, s.Status))
 		}
 	}
-	return out + " ]"
+	return fmt.Sprintf("%s %v", pe.Status.Status, steps)
 }

@@ -141,8 +141,21 @@ func (c *checker) checkWrites() {
 	}
 }
 
-// checkLog looks for gaps in the log of a run and for entries that changed or went.
+// logged tells whether runs have logs.
+func (c *checker) logged() bool {
+	for _, r := range c.runs.byUID {
+		if len(r.obj().Status.Log) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// checkLog looks for gaps in the log of a run and for entries that changed or went. If one run has a log, all that have begun have.
 func (c *checker) checkLog(r *runLine) {
+	if len(r.obj().Status.Log) == 0 && ended(r.obj()) && c.haveLogs {
+		c.complain(RuleLog, r.obj(), end(r), "it has no log, and other runs have")
+	}
 	var last []v1beta1.PlanExecutionLogEntry
 	for _, s := range r.states {
 		entries := s.obj.Status.Log

@@ -195,6 +195,9 @@ func (k *Keeper) look(ctx context.Context, key cache.ObjectName) error {
 func (k *Keeper) missing(ctx context.Context, i *kudo.Instance, run *kudo.PlanExecution) error {
 	switch {
 	case i.DeletionTimestamp != nil && run.Spec.PlanName != kudo.CleanupPlanName:
+		if err := k.executions.EndPredecessor(ctx, i); err != nil {
+			return err
+		}
 		return k.instances.Abort(ctx, run, "the Instance is being deleted")
 	case i.Spec.PlanExecution.Status == kudo.ExecutionPending:
 		return k.executions.Follow(ctx, i)

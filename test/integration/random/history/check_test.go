@@ -150,6 +150,16 @@ func TestBadHistories(t *testing.T) {
 			s.instance(func(*v1beta1.Instance) {})
 			s.ended("free", "", "")
 		}},
+		{"an unfinished run whose lock another took without being its successor", RuleOne, "locked by \"uid-new\"", false, func(s *story) {
+			for _, e := range s.log.Instances {
+				for _, i := range e.Objects {
+					if i.Spec.PlanExecution.Template != nil {
+						i.Spec.PlanExecution.Template.Annotations = nil
+					}
+				}
+			}
+		}},
+		{"a superseded run that goes on for four seconds", RuleOne, "ended 4", false, func(s *story) { s.later(s.end("old"), 4*time.Second) }},
 		{"a lock that stays for four seconds", RuleRelease, "locked for 4", false, func(s *story) { s.late(4 * time.Second) }},
 		{"a lock that is never released", RuleRelease, "after its end", false, func(s *story) {
 			s.lock("new", "deploy")
@@ -271,6 +281,22 @@ func (s *story) late(by time.Duration) {
 	last := s.end("new").ResourceVersion
 	for i := range s.log.Instances {
 		if e := &s.log.Instances[i]; e.Version > Version(last) {
+			e.At = e.At.Add(by)
+		}
+	}
+	s.log.End = s.log.End.Add(by)
+}
+
+// later makes a state of a run be seen later, and all that follows.
+func (s *story) later(pe *v1beta1.PlanExecution, by time.Duration) {
+	first := Version(pe.ResourceVersion)
+	for i := range s.log.Runs {
+		if e := &s.log.Runs[i]; e.Version >= first {
+			e.At = e.At.Add(by)
+		}
+	}
+	for i := range s.log.Instances {
+		if e := &s.log.Instances[i]; e.Version >= first {
 			e.At = e.At.Add(by)
 		}
 	}

@@ -5,8 +5,6 @@ package history
 
 import (
 	"regexp"
-	"slices"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -52,17 +50,11 @@ func (c *checker) checkCancels() {
 
 var successor = regexp.MustCompile(`^superseded by PlanExecution "([^"]+)"`)
 
-// checkSuccessors looks for the runs that others were superseded by. A server that dies between the end of the one and the
-// beginning of the other leaves a request without an answer.
+// checkSuccessors looks for the runs that others were superseded by. An Instance that goes at once may leave none.
 func (c *checker) checkSuccessors() {
 	names := map[types.NamespacedName]bool{}
 	for _, r := range c.runs.byUID {
 		names[types.NamespacedName{Namespace: r.obj().Namespace, Name: r.obj().Name}] = true
-	}
-	for _, o := range c.log.Operations {
-		if o.Started != nil {
-			names[types.NamespacedName{Namespace: o.Namespace, Name: o.Started.Name}] = true
-		}
 	}
 	for _, uid := range c.runs.order {
 		r := c.runs.byUID[uid]
@@ -74,18 +66,10 @@ func (c *checker) checkSuccessors() {
 		switch {
 		case match == nil:
 			c.complain(RuleSuccessor, pe, end(r), "its message names no successor: %q", pe.Status.Message)
-		case !names[types.NamespacedName{Namespace: pe.Namespace, Name: match[1]}] && !c.unansweredAt(pe, end(r)):
+		case !names[types.NamespacedName{Namespace: pe.Namespace, Name: match[1]}] && !c.goneSoonAfter(owner(pe), end(r)):
 			c.complain(RuleSuccessor, pe, end(r), "there is no run %s, by which it says it was superseded", match[1])
 		}
 	}
-}
-
-// unansweredAt tells whether a request that could supersede the run was under way without an answer.
-func (c *checker) unansweredAt(pe *v1beta1.PlanExecution, at time.Time) bool {
-	return slices.ContainsFunc(c.log.Operations, func(o Operation) bool {
-		return o.Outcome == Unknown && o.Namespace == pe.Namespace && o.Instance == pe.Spec.InstanceName &&
-			slices.Contains([]Kind{Change, Upgrade, Delete}, o.Kind) && !o.Sent.After(at) && without(o.Answered, at, c.down) < goneSoon
-	})
 }
 
 // checkQuiet looks at how all was left.

@@ -27,7 +27,11 @@ func (c *checker) checkLocks() {
 	}
 }
 
-// checkHolder looks for a moment in which an unfinished run did not hold the lock of its Instance.
+// supersedesAnnotation names the run from which a run took the lock over.
+const supersedesAnnotation = "kudo.dev/supersedes"
+
+// checkHolder looks for a moment in which an unfinished run did not hold the lock of its Instance. The run from which another took the
+// lock over has a little time to end.
 func (c *checker) checkHolder(i *instanceLine, r *runLine) {
 	for _, run := range r.states {
 		if ended(run.obj) {
@@ -35,12 +39,31 @@ func (c *checker) checkHolder(i *instanceLine, r *runLine) {
 		}
 		for _, inst := range i.states {
 			held := inst.obj.Spec.PlanExecution.UID
-			if held != run.obj.UID && inst.from <= run.until && run.from <= inst.until {
+			if held == run.obj.UID || inst.from > run.until || run.from > inst.until {
+				continue
+			}
+			if t := inst.obj.Spec.PlanExecution.Template; t != nil && t.Annotations[supersedesAnnotation] == run.obj.Name {
+				if late := without(inst.at, c.endOf(r), c.down); late > LockTime {
+					c.complain(RuleOne, run.obj, inst.at, "run %s took over from it, and it ended %v later", t.Name, late.Round(time.Millisecond))
+					return
+				}
+			} else {
 				c.complain(RuleOne, run.obj, run.at, "it is %s from version %d to %d, and from %d to %d the Instance is locked by %q", run.obj.Status.Status, run.from, run.until, inst.from, inst.until, held)
 				return
 			}
 		}
 	}
+}
+
+// endOf is when a run ended or went, or the end of the log if it did neither.
+func (c *checker) endOf(r *runLine) time.Time {
+	switch at := end(r); {
+	case !at.IsZero():
+		return at
+	case !r.gone.IsZero():
+		return r.gone
+	}
+	return c.log.End
 }
 
 // checkTogether looks for a moment in which two runs were unfinished.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 )
 
@@ -138,7 +140,7 @@ func (c *checker) checkOperation(o *Operation, runs []*v1beta1.PlanExecution) {
 	case o.Started == nil && len(runs) == 1:
 		c.complainOf(RuleAccepted, o, "it started run %s, which the answer does not name", runs[0].Name)
 	case o.Started != nil && len(runs) == 0:
-		if !c.goneSoonAfter(o) {
+		if !c.goneSoonAfter(o.InstanceUID, o.Answered) {
 			c.complainOf(RuleAccepted, o, "run %s (%s), which was accepted, was never seen", o.Started.Name, o.Started.UID)
 		}
 	case o.Started != nil && (runs[0].UID != o.Started.UID || runs[0].Name != o.Started.Name):
@@ -147,9 +149,9 @@ func (c *checker) checkOperation(o *Operation, runs []*v1beta1.PlanExecution) {
 }
 
 // goneSoonAfter tells whether the Instance was gone so soon that its run may never have been there to see.
-func (c *checker) goneSoonAfter(o *Operation) bool {
-	i := c.instances.byUID[o.InstanceUID]
-	return i != nil && !i.gone.IsZero() && i.gone.Sub(o.Answered) < goneSoon
+func (c *checker) goneSoonAfter(uid types.UID, at time.Time) bool {
+	i := c.instances.byUID[uid]
+	return i != nil && !i.gone.IsZero() && i.gone.Sub(at) < goneSoon
 }
 
 // complainOf complains about an operation.

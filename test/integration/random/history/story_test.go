@@ -96,6 +96,7 @@ func (s *story) lock(run, plan string) {
 		i.Spec.PlanExecution = v1beta1.InstancePlanExecution{PlanName: plan}
 		if run != "" {
 			i.Spec.PlanExecution.UID = types.UID("uid-" + run)
+			i.Spec.PlanExecution.Template = &v1beta1.PlanExecutionTemplate{Name: run}
 		}
 		for name, pe := range s.runs {
 			i.Status.PlanStatus[pe.Spec.PlanName] = v1beta1.PlanStatus{UID: types.UID("uid-" + name), Status: pe.Status.Status}
@@ -227,6 +228,9 @@ func all(goes bool) *story {
 	s.created("old", "deploy", v1beta1.TriggerParameterChange)
 	s.step("old", 0, v1beta1.ExecutionInProgress)
 	s.operation(Change, Accepted, "new", "deploy")
+	s.lock("new", "deploy")
+	s.inst.Spec.PlanExecution.Template.Annotations = map[string]string{supersedesAnnotation: "old"}
+	s.log.Instances[len(s.log.Instances)-1].Objects[0] = s.inst.DeepCopy()
 	s.ended("old", v1beta1.ReasonSuperseded, fmt.Sprintf("superseded by PlanExecution %q, started by alice", "new"))
 	s.whole("new", "deploy", v1beta1.TriggerParameterChange)
 	s.operation(Patch, Accepted, "stopped", "quick")

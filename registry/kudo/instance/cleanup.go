@@ -132,7 +132,7 @@ func (r *REST) Clean(ctx context.Context, name string) error {
 		return nil
 	}
 	if err == nil && i.Spec.PlanExecution.PlanName == kudo.CleanupPlanName {
-		return r.runs.Follow(ctx, i)
+		return r.runs.Keep(ctx, i)
 	}
 	return err
 }

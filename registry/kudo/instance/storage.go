@@ -32,7 +32,7 @@ type Runs interface {
 	CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error)
 	// Admit asks admission about a run as if the user of ctx had created the PlanExecution.
 	Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error
-	// Keep makes sure that the run that holds the lock of the Instance has a PlanExecution, for another is about to take the lock over.
+	// Keep is Follow for a run that has not begun; one that has is left as it is, even if somebody deleted it.
 	Keep(ctx context.Context, instance *kudo.Instance) error
 	// AuthorizeVersion tells whether the user of ctx may read an OperatorVersion.
 	AuthorizeVersion(ctx context.Context, namespace, name string) error

@@ -18,11 +18,12 @@ import (
 	"kudo.dev/kudo/registry/kudo/lock"
 )
 
-// Keep makes sure that a run that was accepted has a PlanExecution before another takes its lock over: it must not be lost without a
-// trace. ctx carries the namespace.
+// Keep makes sure that a run that was accepted has a PlanExecution, so that it is not lost without a trace when another takes its lock
+// over. One that has begun had its PlanExecution, and if that is not there any more, somebody deleted it: it must not run again. ctx
+// carries the namespace.
 func (r *REST) Keep(ctx context.Context, i *kudo.Instance) error {
 	if i.Spec.PlanExecution.Status != kudo.ExecutionPending {
-		return nil // it was there, and if it is not, somebody deleted it
+		return nil
 	}
 	return r.Follow(ctx, i)
 }

@@ -18,9 +18,10 @@ import (
 )
 
 // CreateAdmitted creates a run that was asked for by another request than the creation of a PlanExecution, as if it had been that:
-// policies, webhooks and quotas of PlanExecutions apply. ctx carries the namespace.
+// policies, webhooks and quotas of PlanExecutions apply. The permission, which the caller has asked for, is asked for again: admission
+// may have put another plan into the run. ctx carries the namespace.
 func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error) {
-	ctx = asCreation(ctx, run.Namespace)
+	ctx = withCounted(asCreation(ctx, run.Namespace), run.Spec.InstanceName, run.Spec.PlanName)
 	validate, err := r.mutate(ctx, run, options)
 	if err != nil {
 		return nil, err

@@ -64,15 +64,15 @@ func decodeTrigger(req *http.Request, data []byte) (*v1beta1.PlanTrigger, error)
 	trigger, ok := obj.(*v1beta1.PlanTrigger)
 	strict, isStrict := runtime.AsStrictDecodingError(err)
 	switch validation := req.URL.Query().Get("fieldValidation"); {
-	case ok && isStrict && validation == metav1.FieldValidationIgnore:
 	case ok && isStrict && (validation == metav1.FieldValidationWarn || validation == ""):
 		for _, e := range strict.Errors() {
 			for _, text := range linesOf(e) {
 				warning.AddWarning(req.Context(), "", text)
 			}
 		}
+	case ok && isStrict && validation != metav1.FieldValidationStrict: // to be ignored; any other word is refused where the request goes next
 	case err != nil:
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("the body cannot be handled as a PlanTrigger: %v", err))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", want.Kind, want.Version, want.Kind, err))
 	case !ok:
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the body is not a PlanTrigger but a %T", obj))
 	}

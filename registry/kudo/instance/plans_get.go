@@ -68,9 +68,10 @@ func (r *PlansREST) Get(ctx context.Context, name string, options runtime.Object
 	}, nil
 }
 
-// planOfPath reads the path below the subresource: nothing for all plans, PLAN or PLAN/status.
+// planOfPath reads the path below the subresource: nothing for all plans, PLAN or PLAN/status. It forgives a slash at the end, as the
+// router does elsewhere.
 func planOfPath(path string) (plan string, ok bool) {
-	path = strings.TrimPrefix(path, "/")
+	path = strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
 	if path == "" {
 		return "", true
 	}
@@ -78,7 +79,7 @@ func planOfPath(path string) (plan string, ok bool) {
 	return plan, plan != "" && (!deeper || below == "status")
 }
 
-// doubledSlash tells of an empty name in the path of the request, which the router drops.
+// doubledSlash tells of an empty name in the path of the request, which the router may have dropped.
 func doubledSlash(ctx context.Context) bool {
 	info, ok := genericapirequest.RequestInfoFrom(ctx)
 	return ok && strings.Contains(info.Path, "//")

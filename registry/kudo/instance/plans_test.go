@@ -15,7 +15,7 @@ import (
 func TestPlanOfPath(t *testing.T) {
 	for path, want := range map[string]string{
 		"": "all", "/": "all", "backup": "backup", "/backup": "backup", "backup/status": "backup", "/backup/status": "backup",
-		"//": "none", "backup/": "none", "/backup/status/": "none", "//backup": "none", "backup//": "none", "backup//status": "none", "backup/log": "none", "backup/status/x": "none",
+		"backup/": "backup", "/backup/status/": "backup", "//backup": "none", "backup//": "none", "backup//status": "none", "backup/log": "none", "backup/status/x": "none",
 		"backup/Status": "none", "/status/backup": "none", "backup/status//": "none",
 	} {
 		plan, ok := planOfPath(path)

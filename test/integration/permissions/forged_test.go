@@ -5,10 +5,13 @@ package permissions_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"kudo.dev/kudo/test/cluster"
 	"kudo.dev/kudo/test/integration/api/harness"
@@ -101,9 +104,8 @@ func TestForgedUpdate(t *testing.T) {
 	env.Expect(t, http.StatusOK, harness.Request{User: cluster.Bob, Method: "PATCH", Type: harness.Apply, Path: object + "?fieldManager=test&force=true",
 		Body: strings.Replace(forged, "{", fmt.Sprintf(`{"apiVersion":"kudo.dev/v1beta1","kind":"PlanExecution","metadata":{"name":%q},`, name), 1)})
 	whole := read().Object(t)
-	for key, value := range map[string]any{"requestedBy": map[string]any{"username": "root"}, "trigger": "Schedule", "revisionName": "evil"} {
-		whole.Object["spec"].(map[string]any)[key] = value
-	}
+	maps.Copy(whole.Object["spec"].(map[string]any), map[string]any{"requestedBy": map[string]any{"username": "root"}, "trigger": "Schedule", "revisionName": "evil"})
+	whole.SetOwnerReferences(append(whole.GetOwnerReferences(), metav1.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: "none", UID: "none"}))
 	body, err := whole.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func (c *Controller) wakeRuns(instance any, meant func(*v1beta1.PlanExecution) b
 func (c *Controller) lostLock(ctx context.Context, pe *v1beta1.PlanExecution) (bool, error) {
 	i, err := c.instances.Instances(pe.Namespace).Get(pe.Spec.InstanceName)
 	if err != nil || !owns(i, pe) || i.Spec.PlanExecution.UID == pe.UID {
-		return false, nil //nolint:nilerr // a lister has but one error: the Instance is gone, which ends the run
+		return false, nil // a lister has but one error: the Instance is gone, which ends the run
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -58,12 +58,12 @@ func (c *Controller) sync(ctx context.Context, key string) error {
 func (c *Controller) advance(ctx context.Context, key string) error {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
-		return nil //nolint:nilerr // not a key of ours
+		return nil // not a key of ours
 	}
 	pe, err := c.executions.PlanExecutions(namespace).Get(name)
 	if err != nil {
 		c.forget(key)
-		return nil //nolint:nilerr // a lister has but one error: the run is gone
+		return nil // a lister has but one error: the run is gone
 	}
 	if !engine.Terminal(pe.Status.Status) {
 		instance := namespace + "/" + pe.Spec.InstanceName

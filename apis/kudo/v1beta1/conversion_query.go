@@ -11,15 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Convert_Slice_string_To_v1beta1_LogFormat takes the first value of a query parameter.
-func Convert_Slice_string_To_v1beta1_LogFormat(in *[]string, out *LogFormat, _ conversion.Scope) error {
-	*out = ""
-	if len(*in) > 0 {
-		*out = LogFormat((*in)[0])
-	}
-	return nil
-}
-
 // Convert_url_Values_To_v1beta1_PlanExecutionLogOptions reads the options from a query. The error says which parameter is wrong.
 func Convert_url_Values_To_v1beta1_PlanExecutionLogOptions(in *url.Values, out *PlanExecutionLogOptions, s conversion.Scope) error {
 	const name = "sinceSequence"

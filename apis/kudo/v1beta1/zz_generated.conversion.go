@@ -434,11 +434,6 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
-	if err := s.AddConversionFunc((*[]string)(nil), (*LogFormat)(nil), func(a, b interface{}, scope conversion.Scope) error {
-		return Convert_Slice_string_To_v1beta1_LogFormat(a.(*[]string), b.(*LogFormat), scope)
-	}); err != nil {
-		return err
-	}
 	if err := s.AddConversionFunc((*kudo.InstanceList)(nil), (*InstanceList)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_kudo_InstanceList_To_v1beta1_InstanceList(a.(*kudo.InstanceList), b.(*InstanceList), scope)
 	}); err != nil {
@@ -1161,7 +1156,7 @@ func Convert_kudo_PlanExecutionLogEntry_To_v1beta1_PlanExecutionLogEntry(in *kud
 
 func autoConvert_v1beta1_PlanExecutionLogOptions_To_kudo_PlanExecutionLogOptions(in *PlanExecutionLogOptions, out *kudo.PlanExecutionLogOptions, s conversion.Scope) error {
 	out.Follow = in.Follow
-	out.Format = kudo.LogFormat(in.Format)
+	out.Format = in.Format
 	out.SinceSequence = in.SinceSequence
 	return nil
 }
@@ -1173,7 +1168,7 @@ func Convert_v1beta1_PlanExecutionLogOptions_To_kudo_PlanExecutionLogOptions(in 
 
 func autoConvert_kudo_PlanExecutionLogOptions_To_v1beta1_PlanExecutionLogOptions(in *kudo.PlanExecutionLogOptions, out *PlanExecutionLogOptions, s conversion.Scope) error {
 	out.Follow = in.Follow
-	out.Format = LogFormat(in.Format)
+	out.Format = in.Format
 	out.SinceSequence = in.SinceSequence
 	return nil
 }
@@ -1194,7 +1189,7 @@ func autoConvert_url_Values_To_v1beta1_PlanExecutionLogOptions(in *url.Values, o
 		out.Follow = false
 	}
 	if values, ok := map[string][]string(*in)["format"]; ok && len(values) > 0 {
-		if err := Convert_Slice_string_To_v1beta1_LogFormat(&values, &out.Format, s); err != nil {
+		if err := runtime.Convert_Slice_string_To_string(&values, &out.Format, s); err != nil {
 			return err
 		}
 	} else {

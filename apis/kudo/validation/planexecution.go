@@ -118,7 +118,7 @@ func validateTree(status *kudo.PlanExecutionStatus, path *field.Path) field.Erro
 func ValidatePlanExecutionLogOptions(o *kudo.PlanExecutionLogOptions) field.ErrorList {
 	var errs field.ErrorList
 	if o.Format != "" && o.Format != kudo.TextLogFormat && o.Format != kudo.JSONLogFormat {
-		errs = append(errs, field.NotSupported(field.NewPath("format"), o.Format, []kudo.LogFormat{kudo.TextLogFormat, kudo.JSONLogFormat}))
+		errs = append(errs, field.NotSupported(field.NewPath("format"), o.Format, []string{kudo.TextLogFormat, kudo.JSONLogFormat}))
 	}
 	if o.SinceSequence < 0 {
 		errs = append(errs, field.Invalid(field.NewPath("sinceSequence"), o.SinceSequence, "must not be negative: it is the number of the last entry you have, or 0 for all entries"))

@@ -104,7 +104,7 @@ type PlanExecutionLogOptions struct {
 	SinceSequence int64
 }
 
-// How the log of a run is written.
+// How the log is written.
 const (
 	// TextLogFormat is one line a person can read for each entry.
 	TextLogFormat = "text"

@@ -134,7 +134,7 @@ type PlanExecutionLogOptions struct {
 	SinceSequence int64 `json:"sinceSequence,omitempty" protobuf:"varint,3,opt,name=sinceSequence"`
 }
 
-// How the log of a run is written. They are no type of their own because OpenAPI has none for a parameter of a query.
+// How the log is written.
 const (
 	// TextLogFormat is one line a person can read for each entry.
 	TextLogFormat = "text"

@@ -23,13 +23,16 @@ type state struct {
 	deleted bool
 }
 
-// mailbox holds the newest state of a run until somebody takes it. A state has the whole log, so the older ones are not needed: who
-// reads slowly neither holds up the watch nor fills the memory.
+// mailbox holds the newest states of a run until somebody takes them. A state has the whole log, so those before it can be left out:
+// who reads slowly neither holds up the watch nor fills the memory. There is more than one, because at its full length the log
+// drops something with every state, which a reader who is a little late would miss.
 type mailbox chan state
 
-func newMailbox() mailbox { return make(mailbox, 1) }
+const mailboxSize = 64
 
-// put replaces what is in the mailbox. Only one may put.
+func newMailbox() mailbox { return make(mailbox, mailboxSize) }
+
+// put adds a state, in the place of the oldest if there are too many. Only one may put.
 func (m mailbox) put(s state) {
 	for {
 		select {

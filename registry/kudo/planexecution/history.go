@@ -48,7 +48,7 @@ func appendLog(before, after *kudo.PlanExecution, now time.Time) {
 		sequence++
 		entries[i].Sequence, entries[i].Time, entries[i].Message = sequence, at, cut(entries[i].Message)
 	}
-	after.Status.Log = bounded(slices.Concat(log, entries))
+	after.Status.Log = bounded(slices.Concat(log, entries), sequence-int64(len(entries)))
 }
 
 // lastSequence is the end of a log; an entry keeps its number when older ones are dropped.
@@ -73,17 +73,19 @@ func logSize(e *kudo.PlanExecutionLogEntry) int {
 }
 
 // bounded drops entries until the log is as short as it must be: first the oldest that only changed what something waited for, then
-// the oldest. The newest stays in any case. It may change the slice.
-func bounded(log []kudo.PlanExecutionLogEntry) []kudo.PlanExecutionLogEntry {
+// the oldest. What came after the entry known, in the write that is going on, is dropped last, so that a reader who keeps up sees every
+// entry at least once. The newest stays in any case. It may change the slice.
+func bounded(log []kudo.PlanExecutionLogEntry, known int64) []kudo.PlanExecutionLogEntry {
 	count, size := len(log), 0
 	for i := range log {
 		size += logSize(&log[i])
 	}
-	for _, droppable := range []func(*kudo.PlanExecutionLogEntry) bool{repeats(), func(*kudo.PlanExecutionLogEntry) bool { return true }} {
-		last := lastSequence(log)
+	last := lastSequence(log)
+	for _, pass := range []struct{ fresh, any bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
+		repeated := repeats()
 		log = slices.DeleteFunc(log, func(e kudo.PlanExecutionLogEntry) bool {
-			drop := droppable(&e)
-			if !drop || e.Sequence == last || (count <= kudo.MaxLogEntries && size <= maxLogSize) {
+			drop := (repeated(&e) || pass.any) && (e.Sequence > known) == pass.fresh && e.Sequence != last
+			if !drop || (count <= kudo.MaxLogEntries && size <= maxLogSize) {
 				return false
 			}
 			count--

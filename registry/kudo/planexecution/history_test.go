@@ -141,7 +141,7 @@ func TestBoundedDropsWhatMattersLeast(t *testing.T) {
 		sequence++
 	}
 	last := lastSequence(log)
-	got := bounded(log)
+	got := bounded(log, last)
 	if len(got) != kudo.MaxLogEntries || lastSequence(got) != last {
 		t.Fatalf("%d entries to #%d, want %d to #%d", len(got), lastSequence(got), kudo.MaxLogEntries, last)
 	}
@@ -153,7 +153,7 @@ func TestBoundedDropsWhatMattersLeast(t *testing.T) {
 	for i := range int64(kudo.MaxLogEntries + 2) {
 		ends = append(ends, entryAt(i+1, fmt.Sprint(i), completeStatus, ""))
 	}
-	if got := bounded(ends); len(got) != kudo.MaxLogEntries || got[0].Sequence != 3 {
+	if got := bounded(ends, lastSequence(ends)); len(got) != kudo.MaxLogEntries || got[0].Sequence != 3 {
 		t.Errorf("%d entries from #%d, want %d from #3", len(got), got[0].Sequence, kudo.MaxLogEntries)
 	}
 
@@ -161,11 +161,39 @@ func TestBoundedDropsWhatMattersLeast(t *testing.T) {
 	for i := range int64(kudo.MaxLogEntries) {
 		long = append(long, entryAt(i+1, "one", progressStatus, strings.Repeat("x", maxLogMessage)))
 	}
-	got, size := bounded(long), 0
+	got, size := bounded(long, lastSequence(long)), 0
 	for i := range got {
 		size += logSize(&got[i])
 	}
 	if size > maxLogSize || size < maxLogSize-2*maxLogMessage || got[0].Sequence != 1 || lastSequence(got) != kudo.MaxLogEntries {
 		t.Errorf("%d entries of %d bytes, #%d to #%d", len(got), size, got[0].Sequence, lastSequence(got))
+	}
+}
+
+// TestBoundedKeepsWhatIsNew: a log full of ends makes room for what a step waits for now, so that whoever keeps up misses nothing.
+func TestBoundedKeepsWhatIsNew(t *testing.T) {
+	var log []kudo.PlanExecutionLogEntry
+	for i := range int64(kudo.MaxLogEntries) {
+		log = append(log, entryAt(i+1, fmt.Sprint(i), completeStatus, ""))
+	}
+	for write := range int64(3) {
+		known := lastSequence(log)
+		for i := range int64(10) {
+			log = append(log, entryAt(known+i+1, "waiting", progressStatus, fmt.Sprint(write, i)))
+		}
+		if log = bounded(log, known); len(log) != kudo.MaxLogEntries || log[len(log)-10].Sequence != known+1 {
+			t.Fatalf("write %d: %d entries, the last ten from #%d", write, len(log), log[len(log)-10].Sequence)
+		}
+	}
+	// The ends make room once: later writes drop what the earlier ones said of the step that waits.
+	if log[0].Sequence != 12 {
+		t.Errorf("the log begins with #%d, want #12", log[0].Sequence)
+	}
+	fresh := make([]kudo.PlanExecutionLogEntry, 0, 2*kudo.MaxLogEntries)
+	for i := range int64(2 * kudo.MaxLogEntries) {
+		fresh = append(fresh, entryAt(i+1, fmt.Sprint(i), progressStatus, ""))
+	}
+	if log = bounded(fresh, 0); len(log) != kudo.MaxLogEntries || lastSequence(log) != 2*kudo.MaxLogEntries {
+		t.Errorf("of one write larger than the log %d entries stay, to #%d", len(log), lastSequence(log))
 	}
 }

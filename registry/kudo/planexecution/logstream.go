@@ -85,12 +85,14 @@ func (*logStream) show(p *logPrinter, state state) (ended bool, err error) {
 
 // stop writes what has come and where to read on.
 func (s *logStream) stop(p *logPrinter, states mailbox) error {
-	select {
-	case state := <-states:
-		if ended, err := s.show(p, state); ended || err != nil {
-			return err
+	for {
+		select {
+		case state := <-states:
+			if ended, err := s.show(p, state); ended || err != nil {
+				return err
+			}
+		default:
+			return p.say(v1beta1.LogNoticeServerStopping, fmt.Sprintf("the server stops; follow again to see the rest, with sinceSequence=%d", p.sequence))
 		}
-	default:
 	}
-	return p.say(v1beta1.LogNoticeServerStopping, fmt.Sprintf("the server stops; follow again to see the rest, with sinceSequence=%d", p.sequence))
 }

@@ -155,11 +155,17 @@ func TestFollowSaysWhyItEnds(t *testing.T) {
 		end  func(*memory, chan struct{})
 		want string
 	}{
-		"deleted":                       {func(m *memory, _ chan struct{}) { m.remove() }, v1beta1.LogNoticeDeleted},
-		"deleted while nobody watched":  {func(m *memory, _ chan struct{}) { m.breakOff(); m.remove() }, v1beta1.LogNoticeDeleted},
-		"another run of the name":       {func(m *memory, _ chan struct{}) { m.breakOff(); m.remove(); m.replace(); m.breakOff() }, v1beta1.LogNoticeDeleted},
-		"the server stops":              {func(_ *memory, shutdown chan struct{}) { close(shutdown) }, v1beta1.LogNoticeServerStopping},
-		"stops while nothing is stored": {func(m *memory, shutdown chan struct{}) { m.mu.Lock(); m.refused = 1000; m.mu.Unlock(); m.breakOff(); close(shutdown) }, v1beta1.LogNoticeServerStopping},
+		"deleted":                      {func(m *memory, _ chan struct{}) { m.remove() }, v1beta1.LogNoticeDeleted},
+		"deleted while nobody watched": {func(m *memory, _ chan struct{}) { m.breakOff(); m.remove() }, v1beta1.LogNoticeDeleted},
+		"another run of the name":      {func(m *memory, _ chan struct{}) { m.breakOff(); m.remove(); m.replace(); m.breakOff() }, v1beta1.LogNoticeDeleted},
+		"the server stops":             {func(_ *memory, shutdown chan struct{}) { close(shutdown) }, v1beta1.LogNoticeServerStopping},
+		"stops while nothing is stored": {func(m *memory, shutdown chan struct{}) {
+			m.mu.Lock()
+			m.refused = 1000
+			m.mu.Unlock()
+			m.breakOff()
+			close(shutdown)
+		}, v1beta1.LogNoticeServerStopping},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, shutdown := newMemory(newRun()), make(chan struct{})

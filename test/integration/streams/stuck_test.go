@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,8 +17,10 @@ import (
 
 const (
 	// Reports that log as much as no buffer between the server and a client holds.
-	loudSteps   = 200
-	loudReports = 60
+	loudSteps   = 100
+	loudReports = 150
+	// lag is by how many reports a reader who is not stuck may be late.
+	lag = 20
 )
 
 // loud is a status in which each of many steps waits for something new.
@@ -46,11 +49,16 @@ func TestStuckReader(t *testing.T) {
 	defer stuck.Close()
 
 	var other []*line
+	var seen atomic.Int64 // the report that the other reader has come to
 	began, done := make(chan struct{}), make(chan error, 1)
 	go func() {
 		done <- c.follow(ctx, pe, 0, func(l *line) bool {
 			if other = append(other, l); len(other) == 1 {
 				close(began)
+			}
+			var n int64
+			if _, err := fmt.Sscanf(l.Message, "waits for %d ", &n); err == nil {
+				seen.Store(n)
 			}
 			return true
 		})
@@ -59,6 +67,13 @@ func TestStuckReader(t *testing.T) {
 	begin := time.Now()
 	for n := range loudReports {
 		report(t, l, pe, loud(t, v1beta1.ExecutionInProgress, n))
+		for seen.Load() < int64(n-lag) {
+			select {
+			case <-ctx.Done():
+				t.Fatalf("the other reader stays behind at report %d of %d: %v", seen.Load(), n, context.Cause(ctx))
+			case <-time.After(time.Millisecond):
+			}
+		}
 	}
 	report(t, l, pe, loud(t, v1beta1.ExecutionFatalError, loudReports))
 	t.Logf("%d reports took %v", loudReports+1, time.Since(begin).Round(time.Millisecond))
@@ -68,7 +83,9 @@ func TestStuckReader(t *testing.T) {
 	case <-ctx.Done():
 		t.Fatal(context.Cause(ctx))
 	}
-	accounted(t, other)
+	if dropped := accounted(t, other); dropped > 0 {
+		t.Errorf("the other reader missed %d entries", dropped)
+	}
 
 	// Only now is anything read of the other stream.
 	var late []*line
@@ -111,13 +128,13 @@ func TestStopWithFollowers(t *testing.T) {
 	withoutExecutor(t, l)
 	c := admin(t, l)
 	ctx := patient(t)
-	stuck, err := c.open(ctx, path(pe, "/log?follow=true"))
+	stuck, err := c.open(ctx, path(pe, "/log?follow=true&format=json"))
 	must(t, err)
 	defer stuck.Close()
 	watched := watchStatus(ctx, c, pe, "")
-	const readers = 50
+	const readers, reports = 20, 100
 	read := make(chan []*line, readers)
-	last := fmt.Sprintf("waits for %d ", loudReports-1)
+	last := fmt.Sprintf("waits for %d ", reports-1)
 	ready := make(chan struct{}, readers)
 	for range readers {
 		go func() {
@@ -133,7 +150,7 @@ func TestStopWithFollowers(t *testing.T) {
 			read <- all
 		}()
 	}
-	for n := range loudReports {
+	for n := range reports {
 		report(t, l, pe, loud(t, v1beta1.ExecutionInProgress, n))
 	}
 	for range readers {
@@ -165,6 +182,14 @@ func TestStopWithFollowers(t *testing.T) {
 			must(t, c.follow(ctx, pe, end.SinceSequence, func(l *line) bool { rest = append(rest, l); return true }))
 		}
 		accounted(t, append(all[:len(all)-1:len(all)-1], rest...))
+	}
+	if err := lines(stuck, func(l *line) bool {
+		if l.Notice == v1beta1.LogNoticeServerStopping {
+			t.Error("the reader was never stuck: it was told of the end")
+		}
+		return true
+	}); err != nil {
+		t.Logf("the stream that nobody read was cut: %v", err)
 	}
 	got := <-watched
 	if got.err != nil || got.why() != v1beta1.StreamEndedServerStopping {

@@ -197,7 +197,7 @@ func TestSlowReader(t *testing.T) {
 			Dropped int64
 		}
 		err := decoder.Decode(&line)
-		if err == io.EOF { //nolint:errorlint // the decoder does not wrap it
+		if err == io.EOF {
 			break
 		}
 		if err != nil || (line.Sequence <= sequence && line.Dropped == 0) {
@@ -252,7 +252,7 @@ func TestLogOptionsTeach(t *testing.T) {
 				t.Errorf("%q does not say %q", err, text)
 			}
 		}
-		if status := err.(apierrors.APIStatus).Status(); len(status.Details.Causes) != 1 || status.Details.Causes[0].Field != tc.want[0] { //nolint:errorlint // it was made here
+		if status := err.(apierrors.APIStatus).Status(); len(status.Details.Causes) != 1 || status.Details.Causes[0].Field != tc.want[0] {
 			t.Errorf("%+v: details %+v", tc.options, status.Details)
 		}
 	}

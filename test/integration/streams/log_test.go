@@ -165,7 +165,7 @@ func TestNobodyElseWritesTheLog(t *testing.T) {
 	after := report(t, l, pe, `{"message":"first","log":`+made+`}`)
 	update := after.DeepCopy()
 	update.Status.Log, update.Status.Message = nil, "second"
-	after, err = runs.UpdateStatus(t.Context(), update, metav1.UpdateOptions{})
+	_, err = runs.UpdateStatus(t.Context(), update, metav1.UpdateOptions{})
 	must(t, err)
 	apply := fmt.Sprintf(`{"apiVersion":"kudo.dev/v1beta1","kind":"PlanExecution","metadata":{"name":%q},"status":{"message":"third","log":%s}}`, pe.Name, made)
 	after, err = runs.Patch(t.Context(), pe.Name, types.ApplyPatchType, []byte(apply), metav1.PatchOptions{FieldManager: "test", Force: new(true)}, "status")

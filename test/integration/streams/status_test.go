@@ -63,7 +63,7 @@ func readEvents(body io.Reader) (w watched) {
 			Object v1beta1.PlanExecution
 		}
 		switch err := decoder.Decode(&event); {
-		case err == io.EOF: //nolint:errorlint // the decoder does not wrap it
+		case err == io.EOF:
 			return w
 		case err != nil:
 			w.err = err

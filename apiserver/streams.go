@@ -81,6 +81,7 @@ func installStreams(server *genericapiserver.GenericAPIServer, group *genericapi
 	if err != nil {
 		return err
 	}
+	documentStatusWatch(ws)
 	ws.Filter(func(req *restful.Request, resp *restful.Response, chain *restful.FilterChain) {
 		info, ok := genericapirequest.RequestInfoFrom(req.Request.Context())
 		switch {
@@ -96,6 +97,18 @@ func installStreams(server *genericapiserver.GenericAPIServer, group *genericapi
 		chain.ProcessFilter(req, resp)
 	})
 	return nil
+}
+
+// documentStatusWatch adds the parameters of the watch to the route of GET in OpenAPI.
+func documentStatusWatch(ws *restful.WebService) {
+	for i, routes := 0, ws.Routes(); i < len(routes); i++ {
+		if route := &routes[i]; route.Method == http.MethodGet && strings.HasSuffix(route.Path, "/planexecutions/{name}/status") {
+			route.ParameterDocs = append(route.ParameterDocs,
+				ws.QueryParameter("watch", "Stream the states of the run as watch events until it ends, for 50 seconds at most. The last event says why the stream ends.").DataType("boolean"),
+				ws.QueryParameter("resourceVersion", "With watch: begin after this version. Defaults to the state of now.").DataType("string"),
+				ws.QueryParameter("timeoutSeconds", "With watch: end the stream after this time.").DataType("integer"))
+		}
+	}
 }
 
 // cut ends a stream that the client does not read, some time after the server began to stop.

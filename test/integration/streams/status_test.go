@@ -264,3 +264,23 @@ func TestStatusWatchPermission(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusWatchIsDocumented: OpenAPI has the parameters of the watch.
+func TestStatusWatchIsDocumented(t *testing.T) {
+	l := room.Enter(t)
+	var document struct {
+		Paths map[string]struct {
+			Get struct{ Parameters []struct{ Name string } }
+		}
+	}
+	must(t, json.Unmarshal([]byte(admin(t, l).text(t, "/openapi/v3/apis/kudo.dev/v1beta1", "application/json")), &document))
+	var names []string
+	for _, p := range document.Paths["/apis/kudo.dev/v1beta1/namespaces/{namespace}/planexecutions/{name}/status"].Get.Parameters {
+		names = append(names, p.Name)
+	}
+	for _, want := range []string{"watch", "resourceVersion", "timeoutSeconds"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no parameter %s among %v", want, names)
+		}
+	}
+}

@@ -16,7 +16,7 @@ import (
 
 // maxPending is how many events wait for a client that reads slowly before its stream ends. The watch cache, which tells all clients
 // in turn, never waits for it.
-const maxPending = 1000
+const maxPending = 100
 
 // statusStream passes the events of one run on until it ends.
 type statusStream struct {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -28,8 +29,10 @@ type watched struct {
 	// states are the events but the last, by type and version.
 	states []string
 	last   *v1beta1.PlanExecution
-	status v1beta1.ExecutionStatus
-	err    error
+	// status and version are those of the last state.
+	status  v1beta1.ExecutionStatus
+	version string
+	err     error
 }
 
 // why is the reason in the last event.
@@ -50,14 +53,15 @@ func watchStatus(ctx context.Context, c *client, pe *v1beta1.PlanExecution, quer
 	}
 	go func() {
 		defer body.Close()
-		result <- readEvents(body)
+		result <- readEvents(body, math.MaxInt)
 	}()
 	return result
 }
 
-func readEvents(body io.Reader) (w watched) {
+// readEvents reads to the end, or until it has that many states.
+func readEvents(body io.Reader, most int) (w watched) {
 	decoder := json.NewDecoder(body)
-	for {
+	for len(w.states) < most {
 		var event struct {
 			Type   watch.EventType
 			Object v1beta1.PlanExecution
@@ -78,9 +82,10 @@ func readEvents(body io.Reader) (w watched) {
 			w.last = &event.Object
 		default:
 			w.states = append(w.states, string(event.Type)+" "+event.Object.ResourceVersion)
-			w.status = event.Object.Status.Status
+			w.status, w.version = event.Object.Status.Status, event.Object.ResourceVersion
 		}
 	}
+	return w
 }
 
 // collection records the states of a run by a watch of the collection, until it has ended.
@@ -122,8 +127,9 @@ func TestStatusWatch(t *testing.T) {
 	ctx := patient(t)
 	want, begun := collection(ctx, t, l, pe), time.Now()
 	all := watchStatus(ctx, c, pe, "")
+	first := <-watchStatus(ctx, c, pe, "&timeoutSeconds=1")
 	resumed := make(chan watched, 1)
-	go func() { resumed <- inPieces(ctx, c, pe) }()
+	go func() { resumed <- inPieces(ctx, c, pe, first) }()
 	resume(t, l, pe)
 	states := <-want
 	for name, got := range map[string]watched{"in one": <-all, "resumed": <-resumed} {
@@ -147,20 +153,27 @@ func TestStatusWatch(t *testing.T) {
 	}
 }
 
-// inPieces watches for a second at a time and resumes from where each watch ended.
-func inPieces(ctx context.Context, c *client, pe *v1beta1.PlanExecution) (all watched) {
-	query := "&timeoutSeconds=1"
-	for {
-		got := <-watchStatus(ctx, c, pe, query)
-		got.states = slices.Concat(all.states, got.states)
-		if got.status == "" {
-			got.status = all.status
+// inPieces goes on from a watch that has ended, and leaves each further one after a few states.
+func inPieces(ctx context.Context, c *client, pe *v1beta1.PlanExecution, all watched) watched {
+	for all.err == nil && all.why() != v1beta1.StreamEndedRunEnded {
+		from := all.version
+		if all.last != nil {
+			from = all.last.ResourceVersion
 		}
-		if all = got; got.err != nil || got.why() != v1beta1.StreamEndedTimeLimit {
+		body, err := c.open(ctx, path(pe, "/status?watch=true&resourceVersion="+from))
+		if err != nil {
+			all.err = err
 			return all
 		}
-		query = "&timeoutSeconds=1&resourceVersion=" + got.last.ResourceVersion
+		got := readEvents(body, 3)
+		body.Close()
+		if len(got.states) == 0 {
+			got.status, got.version = all.status, all.version
+		}
+		got.states = slices.Concat(all.states, got.states)
+		all = got
 	}
+	return all
 }
 
 // TestStatusWatchEndsByItself: after the time that the client gives, and not with the end of the run only.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/openapi"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericfilters "k8s.io/apiserver/pkg/server/filters"
+	corelisters "k8s.io/client-go/listers/core/v1"
 
 	generatedopenapi "kudo.dev/kudo/generated/openapi"
 	"kudo.dev/kudo/registry/kudo"
@@ -20,7 +21,8 @@ type Config struct {
 }
 
 type completedConfig struct {
-	generic genericapiserver.CompletedConfig
+	generic    genericapiserver.CompletedConfig
+	namespaces corelisters.NamespaceLister
 }
 
 // CompletedConfig can only be made by Complete.
@@ -43,7 +45,11 @@ func NewGenericConfig() *genericapiserver.RecommendedConfig {
 
 // Complete fills in what follows from the rest.
 func (c *Config) Complete() CompletedConfig {
-	return CompletedConfig{&completedConfig{c.Generic.Complete()}}
+	completed := &completedConfig{generic: c.Generic.Complete()}
+	if informers := c.Generic.SharedInformerFactory; informers != nil {
+		completed.namespaces = informers.Core().V1().Namespaces().Lister()
+	}
+	return CompletedConfig{completed}
 }
 
 // New makes the server.
@@ -57,6 +63,7 @@ func (c completedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		Codecs:     Codecs,
 		Authorizer: c.generic.Authorization.Authorizer,
 		Admission:  c.generic.AdmissionControl,
+		Namespaces: c.namespaces,
 		Shutdown:   c.generic.ShutdownInitiatedNotify(),
 	}
 	group, keeper, err := provider.Group(c.generic.RESTOptionsGetter)

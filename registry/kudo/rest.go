@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	corelisters "k8s.io/client-go/listers/core/v1"
 
 	"kudo.dev/kudo/apis/kudo"
 	"kudo.dev/kudo/apis/kudo/v1beta1"
@@ -33,6 +34,8 @@ type StorageProvider struct {
 	Authorizer authorizer.UnconditionalAuthorizer
 	// Admission is asked for runs that are started through the subresource plans.
 	Admission admission.Interface
+	// Namespaces tells which namespaces are being deleted. Nil stands for none of them.
+	Namespaces corelisters.NamespaceLister
 	// Shutdown is closed when the server begins to stop; streams end then.
 	Shutdown <-chan struct{}
 }
@@ -51,7 +54,7 @@ func (p *StorageProvider) Group(options generic.RESTOptionsGetter) (*genericapis
 	if err != nil {
 		return nil, nil, err
 	}
-	instances, instanceStatus, err := instance.NewREST(p.Scheme, options, versions, revisions)
+	instances, instanceStatus, err := instance.NewREST(p.Scheme, options, versions, revisions, p.Namespaces)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,6 +74,7 @@ func (p *StorageProvider) Group(options generic.RESTOptionsGetter) (*genericapis
 		"instances/plans":          instance.NewPlansREST(instances),
 		"planexecutions":           executions,
 		"planexecutions/status":    executionStatus,
+		"planexecutions/cancel":    planexecution.NewCancelREST(executions),
 		"planexecutions/log":       planexecution.NewLogREST(executions, p.Shutdown),
 	}
 	return &group, keeper.New(instances, executions), nil

@@ -44,6 +44,7 @@ func (r *REST) decideCreate(ctx context.Context, i *kudo.Instance) (*kudo.Operat
 	}
 	labelOperator(i, ov)
 	fixImmutable(i, ov)
+	holdForCleanup(i, hasCleanup(ov))
 	if errs := validation.ValidateParameterValues(ov.Spec.Parameters, i.Spec.Parameters, field.NewPath("spec", "parameters")); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(kudo.Kind("Instance"), i.Name, errs)
 	}

@@ -40,7 +40,10 @@ func TestChoosePlan(t *testing.T) {
 		invalid bool
 	}{
 		{"an upgrade", all, true, nil, "", "upgrade", kudo.TriggerUpgrade, false},
-		{"an upgrade with parameters", all, true, []string{"file"}, "", "upgrade", kudo.TriggerUpgrade, false},
+		{"an upgrade with parameters of another plan", all, true, []string{"file"}, "", "", "", true},
+		{"an upgrade with parameters of update", all, true, []string{"plain"}, "", "", "", true},
+		{"an upgrade with parameters of deploy", version("deploy", "upgrade"), true, []string{"plain"}, "", "upgrade", kudo.TriggerUpgrade, false},
+		{"cleanup", version("deploy", "cleanup"), false, nil, "cleanup", "", "", true},
 		{"an upgrade without a plan for it", version("deploy", "update"), true, nil, "", "update", kudo.TriggerUpgrade, false},
 		{"an upgrade with deploy only", version("deploy"), true, nil, "", "deploy", kudo.TriggerUpgrade, false},
 		{"an upgrade with none of them", version("backup"), true, nil, "", "", "", true},
@@ -69,34 +72,65 @@ func TestChoosePlan(t *testing.T) {
 }
 
 func TestCheckParameters(t *testing.T) {
+	same := version("deploy")
+	mutable, without := version("deploy"), version("deploy")
+	for i, p := range mutable.Spec.Parameters {
+		if p.Name == "fixed" {
+			mutable.Spec.Parameters[i].Immutable = nil
+			without.Spec.Parameters = append(without.Spec.Parameters[:i:i], without.Spec.Parameters[i+1:]...)
+		}
+	}
+	another := version("deploy")
+	fixed := []string{"spec.parameters[fixed]"}
 	for _, tc := range []struct {
 		name          string
 		before, after map[string]string
-		upgrade       bool
+		from          *kudo.OperatorVersion
 		want          []string
 	}{
-		{"good", map[string]string{"plain": "a"}, map[string]string{"plain": "b", "count": "3"}, false, nil},
-		{"wrong type", nil, map[string]string{"count": "three"}, false, []string{"spec.parameters[count]"}},
-		{"an immutable value changed", map[string]string{"fixed": "a"}, map[string]string{"fixed": "b"}, false, []string{"spec.parameters[fixed]"}},
-		{"an immutable value removed", map[string]string{"fixed": "a"}, nil, false, []string{"spec.parameters[fixed]"}},
-		{"an immutable value set late", nil, map[string]string{"fixed": "b"}, false, []string{"spec.parameters[fixed]"}},
-		{"an immutable value changed by an upgrade", map[string]string{"fixed": "a"}, map[string]string{"fixed": "b"}, true, []string{"spec.parameters[fixed]"}},
-		{"an immutable value that an upgrade brings", nil, map[string]string{"fixed": "b"}, true, nil},
-		{"a misspelt name", nil, map[string]string{"pain": "a"}, false, []string{"spec.parameters[pain]"}},
-		{"an old unknown value stays", map[string]string{"old": "a"}, map[string]string{"old": "a", "plain": "b"}, false, nil},
-		{"an old unknown value is removed", map[string]string{"old": "a"}, nil, false, nil},
+		{"good", map[string]string{"plain": "a"}, map[string]string{"plain": "b", "count": "3"}, same, nil},
+		{"wrong type", nil, map[string]string{"count": "three"}, same, []string{"spec.parameters[count]"}},
+		{"an immutable value changed", map[string]string{"fixed": "a"}, map[string]string{"fixed": "b"}, same, fixed},
+		{"an immutable value removed", map[string]string{"fixed": "a"}, nil, same, fixed},
+		{"an immutable value set late", nil, map[string]string{"fixed": "b"}, same, fixed},
+		{"an immutable value changed by an upgrade", map[string]string{"fixed": "a"}, map[string]string{"fixed": "b"}, another, fixed},
+		{"an immutable value removed by an upgrade", map[string]string{"fixed": "a"}, nil, another, fixed},
+		{"an immutable value that never was there, in an upgrade", nil, nil, another, nil},
+		{"an upgrade from a version that is gone keeps values", map[string]string{"fixed": "a"}, map[string]string{"fixed": "b"}, nil, fixed},
+		{"an immutable value that an upgrade brings", nil, map[string]string{"fixed": "b"}, without, nil},
+		{"an upgrade that brings an immutable parameter without value", nil, nil, without, fixed},
+		{"a value changed by the upgrade that makes it immutable", map[string]string{"fixed": "a"}, map[string]string{"fixed": "b"}, mutable, nil},
+		{"an upgrade that makes a parameter without value immutable", nil, nil, mutable, fixed},
+		{"a misspelt name", nil, map[string]string{"pain": "a"}, same, []string{"spec.parameters[pain]"}},
+		{"an old unknown value stays", map[string]string{"old": "a"}, map[string]string{"old": "a", "plain": "b"}, same, nil},
+		{"an old unknown value is removed", map[string]string{"old": "a"}, nil, same, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			before := &kudo.Instance{Spec: kudo.InstanceSpec{Parameters: tc.before}}
 			after := &kudo.Instance{Spec: kudo.InstanceSpec{Parameters: tc.after}}
 			var got []string
-			for _, e := range checkParameters(after, before, version("deploy"), tc.upgrade, changedParameters(tc.before, tc.after)) {
+			for _, e := range checkParameters(after, before, same, tc.from, changedParameters(tc.before, tc.after)) {
 				got = append(got, e.Field)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestUpgradeParameters(t *testing.T) {
+	before, after := version("deploy"), version("deploy")
+	after.Spec.Parameters = append(after.Spec.Parameters[1:], kudo.Parameter{Name: "new"}) // without plain
+	old := &kudo.Instance{Spec: kudo.InstanceSpec{Parameters: map[string]string{"plain": "a", "other": "b", "stale": "c"}}}
+	i := &kudo.Instance{Spec: kudo.InstanceSpec{Parameters: map[string]string{"plain": "a", "other": "x", "stale": "d", "new": "y"}}}
+	dropUndefined(i, old, after)
+	if want := map[string]string{"other": "x", "stale": "d", "new": "y"}; !cmp.Equal(want, i.Spec.Parameters) {
+		t.Errorf("kept %v, want %v: what the new version does not define goes, what the request sets stays to be refused", i.Spec.Parameters, want)
+	}
+	changed := changedParameters(old.Spec.Parameters, i.Spec.Parameters)
+	if got := sets.List(known(before, after, old, changed)); !cmp.Equal(got, []string{"other", "plain"}) {
+		t.Errorf("%v count for the choice of a plan", got)
 	}
 }
 
@@ -109,18 +143,22 @@ func TestAskedPlan(t *testing.T) {
 		old  *kudo.Instance
 		sent kudo.InstancePlanExecution
 		want string
+		anew bool
 	}{
-		{"nothing", idle, kudo.InstancePlanExecution{}, ""},
-		{"a trigger", idle, kudo.InstancePlanExecution{PlanName: "backup"}, "backup"},
-		{"a trigger with a uid of the client's", idle, kudo.InstancePlanExecution{PlanName: "backup", UID: "x"}, "backup"},
-		{"what was read while the plan ran, which has ended since", idle, kudo.InstancePlanExecution{PlanName: "backup", UID: "1"}, ""},
-		{"what was read, and still holds", running, kudo.InstancePlanExecution{PlanName: "backup", UID: "2"}, ""},
-		{"another plan while one runs", running, kudo.InstancePlanExecution{PlanName: "deploy"}, "deploy"},
-		{"no mention while one runs", running, kudo.InstancePlanExecution{}, ""},
+		{"nothing", idle, kudo.InstancePlanExecution{}, "", false},
+		{"a trigger", idle, kudo.InstancePlanExecution{PlanName: "backup"}, "backup", false},
+		{"a trigger with a uid of the client's", idle, kudo.InstancePlanExecution{PlanName: "backup", UID: "x"}, "backup", false},
+		{"what was read while the plan ran, which has ended since", idle, kudo.InstancePlanExecution{PlanName: "backup", UID: "1"}, "", false},
+		{"what was read, and still holds", running, kudo.InstancePlanExecution{PlanName: "backup", UID: "2"}, "", false},
+		{"the plan that runs", running, kudo.InstancePlanExecution{PlanName: "backup"}, "", false},
+		{"the plan that runs, with a uid of the client's", running, kudo.InstancePlanExecution{PlanName: "backup", UID: "x"}, "backup", true},
+		{"another plan while one runs", running, kudo.InstancePlanExecution{PlanName: "deploy"}, "deploy", false},
+		{"no mention while one runs", running, kudo.InstancePlanExecution{}, "", false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := askedPlan(&kudo.Instance{Spec: kudo.InstanceSpec{PlanExecution: tc.sent}}, tc.old); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
+			got, anew := askedPlan(&kudo.Instance{Spec: kudo.InstanceSpec{PlanExecution: tc.sent}}, tc.old)
+			if got != tc.want || anew != tc.anew {
+				t.Errorf("got %q, anew=%v, want %q, %v", got, anew, tc.want, tc.anew)
 			}
 		})
 	}

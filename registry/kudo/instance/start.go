@@ -13,6 +13,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/storage/names"
+	"k8s.io/apiserver/pkg/util/dryrun"
 
 	"kudo.dev/kudo/apis/kudo"
 	"kudo.dev/kudo/registry/kudo/lock"
@@ -40,25 +41,46 @@ func (r *REST) newRun(ctx context.Context, i *kudo.Instance, ov *kudo.OperatorVe
 	return run, Snapshot(run, i, ov)
 }
 
-// start stores the revision of a new run and gives the Instance, which is about to be written, to it. A run that somebody asked for
-// passes the admission of a PlanExecution that is created.
-func (r *REST) start(ctx context.Context, i *kudo.Instance, ov *kudo.OperatorVersion, plan string, trigger kudo.TriggerReason, dryRun []string) error {
+// decideRun decides whether a plan can start and takes the lock for it. A run that somebody asked for needs the permission and passes the
+// admission of a PlanExecution that is created. A change of parameters, and a client that asks for it, starts the plan that runs anew;
+// any other plan has to wait.
+func (r *REST) decideRun(ctx context.Context, i *kudo.Instance, ov *kudo.OperatorVersion, plan string, trigger kudo.TriggerReason, restart bool, dryRun []string) (*decision, error) {
+	if trigger == kudo.TriggerManual {
+		if err := r.runs.Authorize(ctx, i.Name, plan); err != nil {
+			return nil, err
+		}
+	}
 	run, err := r.newRun(ctx, i, ov, plan, trigger)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if trigger == kudo.TriggerManual {
 		if err := r.runs.Admit(ctx, run, dryRun); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	if lock.Held(i) {
-		return lock.Take(i, run, r.clock.Now()) // says who holds it, and leaves nothing behind
+	d := &decision{run: run, version: ov}
+	if lock.Held(i) && i.Spec.PlanExecution.PlanName == plan && (restart || trigger == kudo.TriggerParameterChange) {
+		d.takesOver = true
+		lock.TakeOver(i, run, superseded(run), r.clock.Now())
+		return d, nil
 	}
-	if _, err := r.revisions.Ensure(ctx, i, ov, dryRun); err != nil {
+	return d, lock.Take(i, run, r.clock.Now())
+}
+
+// commit does what must be done before the decision is written, as the last check: refusals have left nothing behind by then. It keeps
+// the content of the OperatorVersion and ends the run that is taken over from.
+func (r *REST) commit(ctx context.Context, d *decision, i, old *kudo.Instance, dryRun []string) error {
+	if d.run == nil {
+		return nil
+	}
+	if _, err := r.revisions.Ensure(ctx, i, d.version, dryRun); err != nil {
 		return err
 	}
-	return lock.Take(i, run, r.clock.Now())
+	if d.takesOver && !dryrun.IsDryRun(dryRun) {
+		return r.runs.Supersede(ctx, old, superseded(d.run))
+	}
+	return nil
 }
 
 // Stamp writes into a run who asked for it, as the server knows them, and why.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/utils/clock"
 
 	"kudo.dev/kudo/apis/kudo"
@@ -30,6 +31,8 @@ type Runs interface {
 	CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error)
 	// Admit asks admission about a run as if the user of ctx had created the PlanExecution.
 	Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error
+	// Supersede ends the run that holds the lock of the Instance, for another that is about to take it over.
+	Supersede(ctx context.Context, instance *kudo.Instance, message string) error
 	// AuthorizeVersion tells whether the user of ctx may read an OperatorVersion.
 	AuthorizeVersion(ctx context.Context, namespace, name string) error
 }
@@ -40,6 +43,7 @@ type REST struct {
 	operatorVersions rest.Getter
 	revisions        *revision.REST
 	runs             Runs
+	namespaces       corelisters.NamespaceLister
 	clock            clock.PassiveClock
 }
 
@@ -49,8 +53,8 @@ var (
 	_ rest.CategoriesProvider = &REST{}
 )
 
-// NewREST makes the storage of Instances and of their status. Bind must be called before they are served.
-func NewREST(scheme *runtime.Scheme, options generic.RESTOptionsGetter, operatorVersions rest.Getter, revisions *revision.REST) (*REST, *StatusREST, error) {
+// NewREST makes the storage of Instances and of their status. Without namespaces none of them is taken to be deleted. Bind must be called before they are served.
+func NewREST(scheme *runtime.Scheme, options generic.RESTOptionsGetter, operatorVersions rest.Getter, revisions *revision.REST, namespaces corelisters.NamespaceLister) (*REST, *StatusREST, error) {
 	s := strategy{store.NewStrategy(scheme)}
 	generic := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &kudo.Instance{} },
@@ -63,11 +67,12 @@ func NewREST(scheme *runtime.Scheme, options generic.RESTOptionsGetter, operator
 	if err := store.Complete(generic, options, &store.Selectable{Fields: selectableFields}); err != nil {
 		return nil, nil, err
 	}
+	generic.Storage.Storage = cleaning{generic.Storage.Storage}
 	status := *generic
 	status.UpdateStrategy = statusStrategy{s}
 	status.ResetFieldsStrategy = statusStrategy{s}
 	return &REST{
-		Store: generic, operatorVersions: operatorVersions, revisions: revisions, clock: clock.RealClock{},
+		Store: generic, operatorVersions: operatorVersions, revisions: revisions, namespaces: namespaces, clock: clock.RealClock{},
 	}, &StatusREST{&status}, nil
 }
 

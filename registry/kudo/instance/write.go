@@ -64,17 +64,25 @@ func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectI
 			return out, err == nil, err
 		}
 	}
-	started := false
+	var d *decision
 	guarded := rest.WrapUpdatedObjectInfo(info, func(ctx context.Context, obj, old runtime.Object) (runtime.Object, error) {
 		var err error
-		started, err = r.decideUpdate(ctx, obj.(*kudo.Instance), old.(*kudo.Instance), options.DryRun)
+		d, err = r.decideUpdate(ctx, obj.(*kudo.Instance), old.(*kudo.Instance), options.DryRun)
 		return obj, err
 	})
-	out, created, err := r.Store.Update(ctx, name, guarded, create, update, false, options)
+	committing := func(ctx context.Context, obj, old runtime.Object) error {
+		if update != nil {
+			if err := update(ctx, obj, old); err != nil {
+				return err
+			}
+		}
+		return r.commit(ctx, d, obj.(*kudo.Instance), old.(*kudo.Instance), options.DryRun)
+	}
+	out, created, err := r.Store.Update(ctx, name, guarded, create, committing, false, options)
 	if err != nil {
 		return nil, false, err
 	}
-	if i, ok := out.(*kudo.Instance); ok && started {
+	if i, ok := out.(*kudo.Instance); ok && d.run != nil {
 		r.follow(ctx, i, options.DryRun)
 	}
 	return out, created, nil
@@ -145,7 +153,11 @@ func (r *REST) Abort(ctx context.Context, run *kudo.PlanExecution, message strin
 func (r *REST) Record(ctx context.Context, run *kudo.PlanExecution) error {
 	ctx = genericapirequest.WithNamespace(ctx, run.Namespace)
 	_, err := r.Change(ctx, run.Spec.InstanceName, nil, func(i *kudo.Instance) (bool, error) {
-		return lock.Record(i, run, r.clock.Now()), nil
+		changed := lock.Record(i, run, r.clock.Now())
+		if changed && i.DeletionTimestamp != nil && run.Spec.PlanName == kudo.CleanupPlanName && run.Status.Status == kudo.ExecutionComplete {
+			holdForCleanup(i, false)
+		}
+		return changed, nil
 	})
 	if apierrors.IsNotFound(err) {
 		return nil

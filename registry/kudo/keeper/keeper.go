@@ -2,8 +2,8 @@
 // Copyright The KUDO API Server Authors.
 
 // Package keeper heals what a server that was killed half way left behind: a lock without its run, a run whose end the Instance
-// does not know. It watches Instances and runs, and looks at each Instance that is locked or whose run has ended, a moment after the
-// change; what is in order costs a read or two. Any number of servers may run it at the same time.
+// does not know, an Instance that waits for a cleanup which cannot run. It watches Instances and runs, and looks at each Instance that
+// is locked, is being deleted, or whose run has ended, a moment after the change; what is in order costs a read or two. Any number of servers may run it at the same time.
 //
 // It may import the hub types and the packages instance, lock, planexecution and store.
 package keeper
@@ -107,7 +107,7 @@ func lockOnly(obj any) (any, error) {
 		return obj, nil
 	}
 	return &kudo.Instance{
-		ObjectMeta: metav1.ObjectMeta{Name: i.Name, Namespace: i.Namespace, UID: i.UID, ResourceVersion: i.ResourceVersion},
+		ObjectMeta: metav1.ObjectMeta{Name: i.Name, Namespace: i.Namespace, UID: i.UID, ResourceVersion: i.ResourceVersion, DeletionTimestamp: i.DeletionTimestamp},
 		Spec:       kudo.InstanceSpec{PlanExecution: kudo.InstancePlanExecution{UID: i.Spec.PlanExecution.UID}},
 	}, nil
 }
@@ -126,7 +126,7 @@ func endOnly(obj any) (any, error) {
 }
 
 func (k *Keeper) instanceChanged(obj any, _ bool) {
-	if i, ok := obj.(*kudo.Instance); ok && lock.Held(i) {
+	if i, ok := obj.(*kudo.Instance); ok && (lock.Held(i) || i.DeletionTimestamp != nil) {
 		k.queue.AddAfter(cache.MetaObjectToName(i), patience)
 	}
 }
@@ -170,6 +170,11 @@ func (k *Keeper) look(ctx context.Context, key cache.ObjectName) error {
 		return err
 	}
 	i := obj.(*kudo.Instance)
+	if i.DeletionTimestamp != nil {
+		if err := k.instances.Clean(ctx, i.Name); err != nil {
+			return err
+		}
+	}
 	wanted := lock.Execution(i)
 	if wanted == nil {
 		return nil
@@ -189,7 +194,7 @@ func (k *Keeper) look(ctx context.Context, key cache.ObjectName) error {
 // missing creates the run that was accepted. One that had begun was created and then deleted: it is over.
 func (k *Keeper) missing(ctx context.Context, i *kudo.Instance, run *kudo.PlanExecution) error {
 	switch {
-	case i.DeletionTimestamp != nil:
+	case i.DeletionTimestamp != nil && run.Spec.PlanName != kudo.CleanupPlanName:
 		return k.instances.Abort(ctx, run, "the Instance is being deleted")
 	case i.Spec.PlanExecution.Status == kudo.ExecutionPending:
 		return k.executions.Follow(ctx, i)

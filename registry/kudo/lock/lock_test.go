@@ -93,6 +93,43 @@ func TestTakeRefuses(t *testing.T) {
 	}
 }
 
+func TestTakeForTheCleanupOfADeletedInstance(t *testing.T) {
+	i := newInstance()
+	i.DeletionTimestamp = &metav1.Time{Time: now}
+	if err := Take(i, newRun("cleanup", "1"), now); err != nil || !HeldBy(i, "1") {
+		t.Errorf("the cleanup does not get the lock: %v", err)
+	}
+}
+
+func TestTakeOver(t *testing.T) {
+	i := newInstance()
+	first := newRun("backup", "1")
+	if err := Take(i, first, now); err != nil {
+		t.Fatal(err)
+	}
+	first.Status.Status = kudo.ExecutionInProgress
+	Record(i, first, now)
+	TakeOver(i, newRun("cleanup", "2"), "why", now)
+	if !HeldBy(i, "2") || i.Spec.PlanExecution.Template.Name != "db-cleanup" {
+		t.Errorf("the lock is %+v", i.Spec.PlanExecution)
+	}
+	if s := i.Status.PlanStatus["backup"]; s.Status != kudo.ExecutionFatalError || s.Message != "why" || s.UID != "1" {
+		t.Errorf("the plan of the run that lost the lock is %+v", s)
+	}
+	if s := i.Status.PlanStatus["cleanup"]; s.Status != kudo.ExecutionPending || s.UID != "2" {
+		t.Errorf("the plan that took over is %+v", s)
+	}
+	TakeOver(i, newRun("cleanup", "3"), "anew", now)
+	if s := i.Status.PlanStatus["cleanup"]; !HeldBy(i, "3") || s.Status != kudo.ExecutionPending || s.UID != "3" {
+		t.Errorf("the plan that was started anew is %+v", s)
+	}
+	free := newInstance()
+	TakeOver(free, newRun("cleanup", "4"), "why", now)
+	if !HeldBy(free, "4") {
+		t.Error("a free Instance is not taken")
+	}
+}
+
 func TestExecutionFollowsFromTheLock(t *testing.T) {
 	i := newInstance()
 	if Execution(i) != nil {

@@ -24,16 +24,28 @@ func HeldBy(i *kudo.Instance, uid types.UID) bool {
 }
 
 // Take gives the lock to the run and resets the status of its plan to PENDING. The run must have a uid and a name.
-// If another run holds the lock or the Instance is being deleted, nothing changes and the error is a conflict that says
-// which run stands in the way, who started it, and what to do.
+// If another run holds the lock, or the Instance is being deleted and the plan is not its cleanup, nothing changes and the error is a
+// conflict that says what stands in the way, who started it, and what to do.
 func Take(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) error {
 	if Held(i) {
 		return apierrors.NewConflict(kudo.Resource("instances"), i.Name, heldError(i, run.Spec.PlanName))
 	}
-	if i.DeletionTimestamp != nil {
+	if i.DeletionTimestamp != nil && run.Spec.PlanName != kudo.CleanupPlanName {
 		return apierrors.NewConflict(kudo.Resource("instances"), i.Name,
 			fmt.Errorf("the Instance is being deleted since %s: plan %q cannot be started", i.DeletionTimestamp.UTC().Format(time.RFC3339), run.Spec.PlanName))
 	}
+	give(i, run, now)
+	return nil
+}
+
+// TakeOver gives the lock to the run, whoever holds it: the plan of the run that held it, if any, is FATAL_ERROR from now on, with the
+// message. The caller makes sure that the PlanExecution of that run has ended.
+func TakeOver(i *kudo.Instance, run *kudo.PlanExecution, message string, now time.Time) {
+	Abort(i, i.Spec.PlanExecution.UID, message, now)
+	give(i, run, now)
+}
+
+func give(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) {
 	i.Spec.PlanExecution = kudo.InstancePlanExecution{
 		PlanName: run.Spec.PlanName,
 		UID:      run.UID,
@@ -52,22 +64,27 @@ func Take(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) error {
 	if changesTheInstance(run.Spec.PlanName) {
 		setReady(i, metav1.ConditionUnknown, "PlanInProgress", "", now)
 	}
-	return nil
 }
 
 // heldError says which run holds the lock.
 func heldError(i *kudo.Instance, wanted string) error {
+	holder, name := Holder(i)
+	return fmt.Errorf("plan %q cannot start: %s, and an Instance runs one plan at a time. "+
+		"Wait for its end with: kubectl wait -n %s --for=jsonpath='{.status.completionTime}' planexecution/%s --timeout=10m",
+		wanted, holder, i.Namespace, name)
+}
+
+// Holder says, for messages, which run holds the lock and who started it, and gives the name of its PlanExecution.
+func Holder(i *kudo.Instance) (says, name string) {
 	held := &i.Spec.PlanExecution
-	name, by := "", "the server"
+	by := "the server"
 	if t := held.Template; t != nil {
 		name = t.Name
 		if t.Spec.RequestedBy != nil {
 			by = fmt.Sprintf("%q", t.Spec.RequestedBy.Username)
 		}
 	}
-	return fmt.Errorf("plan %q cannot start: plan %q is %s as PlanExecution %q, started by %s, and an Instance runs one plan at a time. "+
-		"Wait for its end with: kubectl wait -n %s --for=jsonpath='{.status.completionTime}' planexecution/%s --timeout=10m",
-		wanted, held.PlanName, held.Status, name, by, i.Namespace, name)
+	return fmt.Sprintf("plan %q is %s as PlanExecution %q, started by %s", held.PlanName, held.Status, name, by), name
 }
 
 // Execution is the PlanExecution of the run that holds the lock, or nil if none does. Its status is that of a run about to begin;

@@ -104,6 +104,9 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution) (*kudo.Insta
 	if err != nil {
 		return nil, nil, err
 	}
+	if pe.Spec.PlanName == kudo.CleanupPlanName && i.DeletionTimestamp == nil {
+		return nil, nil, invalid(pe, instance.CleanupByHand(spec.Child("planName")))
+	}
 	if _, ok := ov.Spec.Plans[pe.Spec.PlanName]; !ok {
 		return nil, nil, invalid(pe, field.NotSupported(spec.Child("planName"), pe.Spec.PlanName, instance.PlanNames(ov)))
 	}
@@ -120,7 +123,13 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution) (*kudo.Insta
 	return i, ov, nil
 }
 
+// operatorVersion is what the run works with: the OperatorVersion of the Instance, or what is left of it for a cleanup.
 func (r *REST) operatorVersion(ctx context.Context, i *kudo.Instance, pe *kudo.PlanExecution) (*kudo.OperatorVersion, error) {
+	if i.DeletionTimestamp != nil && pe.Spec.PlanName == kudo.CleanupPlanName {
+		if ov, err := r.instances.CleanupVersion(ctx, i); ov != nil || err != nil {
+			return ov, err
+		}
+	}
 	ref := i.Spec.OperatorVersion
 	if ref.Namespace == "" {
 		ref.Namespace = i.Namespace

@@ -78,8 +78,12 @@ func (r *StatusREST) fence(ctx context.Context, obj, old runtime.Object) (runtim
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, err
 	}
+	// The uid alone decides: a deletion that orphans takes the owner from the run of the cleanup.
+	if err == nil && lock.HeldBy(holder.(*kudo.Instance), before.UID) {
+		return obj, nil
+	}
 	orphan := apierrors.IsNotFound(err) || !metav1.IsControlledBy(before, holder.(*kudo.Instance))
-	if (orphan && after.Status.Status.IsTerminal()) || (!orphan && lock.HeldBy(holder.(*kudo.Instance), before.UID)) {
+	if orphan && after.Status.Status.IsTerminal() {
 		return obj, nil
 	}
 	return nil, apierrors.NewConflict(kudo.Resource("planexecutions"), before.Name,

@@ -28,6 +28,8 @@ import (
 // REST serves PlanExecutions.
 type REST struct {
 	*genericregistry.Store
+	// status is the same storage with the strategy of the status.
+	status           *genericregistry.Store
 	instances        *instance.REST
 	operatorVersions rest.Getter
 	revisions        *revision.REST
@@ -64,6 +66,7 @@ func NewREST(scheme *runtime.Scheme, options generic.RESTOptionsGetter, instance
 	status := *generic
 	status.UpdateStrategy = statusStrategy{s}
 	status.ResetFieldsStrategy = statusStrategy{s}
+	r.status = &status
 	return r, &StatusREST{store: &status, instances: instances}, nil
 }
 

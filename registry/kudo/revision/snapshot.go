@@ -13,8 +13,11 @@ import (
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/dryrun"
 
@@ -94,6 +97,27 @@ func owner(i *kudo.Instance) []metav1.OwnerReference {
 		return nil
 	}
 	return []metav1.OwnerReference{{APIVersion: "kudo.dev/v1beta1", Kind: "Instance", Name: i.Name, UID: i.UID}}
+}
+
+// Latest is the newest content that is kept for an Instance, as the OperatorVersion it was taken from; nil if none is. ctx carries the
+// namespace.
+func (r *REST) Latest(ctx context.Context, instance string) (*kudo.OperatorVersion, error) {
+	obj, err := r.store.List(ctx, &metainternalversion.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{InstanceLabel: instance})})
+	if err != nil {
+		return nil, err
+	}
+	var newest *kudo.OperatorVersionRevision
+	items := obj.(*kudo.OperatorVersionRevisionList).Items
+	for i := range items {
+		if newest == nil || newest.CreationTimestamp.Before(&items[i].CreationTimestamp) {
+			newest = &items[i]
+		}
+	}
+	if newest == nil {
+		return nil, nil
+	}
+	ref := newest.OperatorVersion
+	return &kudo.OperatorVersion{ObjectMeta: metav1.ObjectMeta{Name: ref.Name, Namespace: ref.Namespace, UID: types.UID(ref.UID)}, Spec: newest.Data}, nil
 }
 
 // Plan reads a plan of a revision. ctx carries the namespace.

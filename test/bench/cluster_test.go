@@ -58,6 +58,12 @@ func (e *environment) client(b *testing.B, user string) client {
 	if err != nil {
 		b.Fatal(err)
 	}
+	return e.clientFor(b, config)
+}
+
+// clientFor makes a client that shares no connection with others.
+func (e *environment) clientFor(b *testing.B, config *rest.Config) client {
+	b.Helper()
 	config.WarningHandler = rest.NoWarnings{}
 	config.Dial = (&net.Dialer{}).DialContext // clients with a dialer of their own share no connection
 	kube, err := kubernetes.NewForConfig(config)

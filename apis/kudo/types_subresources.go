@@ -99,17 +99,15 @@ type PlanExecutionLogOptions struct {
 	// follow keeps the stream open until the run ends. Defaults to false.
 	Follow bool
 	// format is "text", one line for a person, or "json", one PlanExecutionLogEntry a line. Defaults to text.
-	Format LogFormat
+	Format string
 	// sinceSequence leaves out the entries up to this sequence number, which the caller has. Defaults to 0: all entries.
 	SinceSequence int64
 }
 
-// LogFormat is how the log is written.
-type LogFormat string
-
+// How the log is written.
 const (
 	// TextLogFormat is one line a person can read for each entry.
-	TextLogFormat LogFormat = "text"
+	TextLogFormat = "text"
 	// JSONLogFormat is one JSON object a line for each entry.
-	JSONLogFormat LogFormat = "json"
+	JSONLogFormat = "json"
 )

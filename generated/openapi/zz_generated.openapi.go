@@ -4472,10 +4472,9 @@ func schema_kudo_apis_kudo_v1beta1_PlanExecutionLogOptions(ref common.ReferenceC
 					},
 					"format": {
 						SchemaProps: spec.SchemaProps{
-							Description: "format is \"text\", one line for a person, or \"json\", one PlanExecutionLogEntry a line. Defaults to text.\n\nPossible enum values:\n - `\"json\"` is one JSON object a line for each entry.\n - `\"text\"` is one line a person can read for each entry.",
+							Description: "format is \"text\", one line for a person, or \"json\", one PlanExecutionLogEntry a line. Defaults to text.",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"json", "text"},
 						},
 					},
 					"sinceSequence": {

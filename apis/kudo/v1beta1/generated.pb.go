@@ -10522,7 +10522,7 @@ func (m *PlanExecutionLogOptions) Unmarshal(dAtA []byte) error {
 			if postIndex > l {
 				return io.ErrUnexpectedEOF
 			}
-			m.Format = LogFormat(dAtA[iNdEx:postIndex])
+			m.Format = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		case 3:
 			if wireType != 0 {

@@ -128,19 +128,16 @@ type PlanExecutionLogOptions struct {
 	Follow bool `json:"follow,omitempty" protobuf:"varint,1,opt,name=follow"`
 	// format is "text", one line for a person, or "json", one PlanExecutionLogEntry a line. Defaults to text.
 	// +optional
-	Format LogFormat `json:"format,omitempty" protobuf:"bytes,2,opt,name=format,casttype=LogFormat"`
+	Format string `json:"format,omitempty" protobuf:"bytes,2,opt,name=format"`
 	// sinceSequence leaves out the entries up to this sequence number, which the caller has. Defaults to 0: all entries.
 	// +optional
 	SinceSequence int64 `json:"sinceSequence,omitempty" protobuf:"varint,3,opt,name=sinceSequence"`
 }
 
-// LogFormat is how the log is written.
-// +enum
-type LogFormat string
-
+// How the log is written.
 const (
 	// TextLogFormat is one line a person can read for each entry.
-	TextLogFormat LogFormat = "text"
+	TextLogFormat = "text"
 	// JSONLogFormat is one JSON object a line for each entry.
-	JSONLogFormat LogFormat = "json"
+	JSONLogFormat = "json"
 )

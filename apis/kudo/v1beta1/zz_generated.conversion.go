@@ -1151,7 +1151,7 @@ func Convert_kudo_PlanExecutionLogEntry_To_v1beta1_PlanExecutionLogEntry(in *kud
 
 func autoConvert_v1beta1_PlanExecutionLogOptions_To_kudo_PlanExecutionLogOptions(in *PlanExecutionLogOptions, out *kudo.PlanExecutionLogOptions, s conversion.Scope) error {
 	out.Follow = in.Follow
-	out.Format = kudo.LogFormat(in.Format)
+	out.Format = in.Format
 	out.SinceSequence = in.SinceSequence
 	return nil
 }
@@ -1163,7 +1163,7 @@ func Convert_v1beta1_PlanExecutionLogOptions_To_kudo_PlanExecutionLogOptions(in 
 
 func autoConvert_kudo_PlanExecutionLogOptions_To_v1beta1_PlanExecutionLogOptions(in *kudo.PlanExecutionLogOptions, out *PlanExecutionLogOptions, s conversion.Scope) error {
 	out.Follow = in.Follow
-	out.Format = LogFormat(in.Format)
+	out.Format = in.Format
 	out.SinceSequence = in.SinceSequence
 	return nil
 }
@@ -1184,7 +1184,9 @@ func autoConvert_url_Values_To_v1beta1_PlanExecutionLogOptions(in *url.Values, o
 		out.Follow = false
 	}
 	if values, ok := map[string][]string(*in)["format"]; ok && len(values) > 0 {
-		// FIXME: out.Format is of not yet supported type and requires manual conversion
+		if err := runtime.Convert_Slice_string_To_string(&values, &out.Format, s); err != nil {
+			return err
+		}
 	} else {
 		out.Format = ""
 	}

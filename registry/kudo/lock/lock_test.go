@@ -203,6 +203,26 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+func TestRecordOfAFailedCleanupSaysHowToGoOn(t *testing.T) {
+	i := newInstance()
+	i.DeletionTimestamp = &metav1.Time{Time: now}
+	run := newRun(kudo.CleanupPlanName, "1")
+	if err := Take(i, run, now); err != nil {
+		t.Fatal(err)
+	}
+	run.Status = kudo.PlanExecutionStatus{Status: kudo.ExecutionFatalError, Message: "no room"}
+	Record(i, run, now)
+	c := meta.FindStatusCondition(i.Status.Conditions, "Ready")
+	for _, text := range []string{"no room", "plan trigger -n ns --instance db --name cleanup", kudo.CleanupFinalizer} {
+		if !strings.Contains(c.Message, text) {
+			t.Errorf("%q does not say %q", c.Message, text)
+		}
+	}
+	if i.Status.PlanStatus[kudo.CleanupPlanName].Message != "no room" {
+		t.Errorf("the message of the plan is %q", i.Status.PlanStatus[kudo.CleanupPlanName].Message)
+	}
+}
+
 func TestRecordAfterReleaseIsIdempotent(t *testing.T) {
 	i := newInstance()
 	run := newRun("deploy", "1")

@@ -78,6 +78,11 @@ func ended(before *kudo.PlanExecution, reason, message string, at time.Time) *ku
 			if begun(step.Status) {
 				step.Status, step.CompletionTime = kudo.ExecutionFatalError, &now
 			}
+			for t := range step.Tasks {
+				if begun(step.Tasks[t].Status) {
+					step.Tasks[t].Status = kudo.ExecutionFatalError
+				}
+			}
 		}
 	}
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{

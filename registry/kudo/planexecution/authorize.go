@@ -20,7 +20,7 @@ import (
 const verbAnnotation = "kudo.dev/plan-trigger-verb"
 
 // Authorize tells whether the user of ctx may run the plan of the Instance: the verb trigger:<plan>, or else trigger, on
-// instances/plans with the name of the Instance. The front door knows nothing of plans, so every path to a run asks here.
+// instances/plans, for all Instances of the namespace or for this one. The front door knows nothing of plans, so every path to a run asks here.
 func (r *REST) Authorize(ctx context.Context, instance, plan string) error {
 	if r.authorizer == nil {
 		return nil
@@ -30,15 +30,18 @@ func (r *REST) Authorize(ctx context.Context, instance, plan string) error {
 		return apierrors.NewInternalError(errors.New("the request has no user"))
 	}
 	verbs := []string{"trigger:" + plan, "trigger"}
-	for _, verb := range verbs {
-		allowed, err := r.allowed(ctx, authorizer.AttributesRecord{
-			Verb: verb, Namespace: genericapirequest.NamespaceValue(ctx), Resource: "instances", Subresource: "plans", Name: instance})
-		if err != nil {
-			return apierrors.NewInternalError(fmt.Errorf("cannot ask whether %q may run plan %q of Instance %q: %w", user.GetName(), plan, instance, err))
-		}
-		if allowed {
-			audit.AddAuditAnnotation(ctx, verbAnnotation, verb)
-			return nil
+	// For all Instances first: these answers are kept for a few seconds, and most users need no other.
+	for _, name := range []string{"", instance} {
+		for _, verb := range verbs {
+			allowed, err := r.allowed(ctx, authorizer.AttributesRecord{
+				Verb: verb, Namespace: genericapirequest.NamespaceValue(ctx), Resource: "instances", Subresource: "plans", Name: name})
+			if err != nil {
+				return apierrors.NewInternalError(fmt.Errorf("cannot ask whether %q may run plan %q of Instance %q: %w", user.GetName(), plan, instance, err))
+			}
+			if allowed {
+				audit.AddAuditAnnotation(ctx, verbAnnotation, verb)
+				return nil
+			}
 		}
 	}
 	return apierrors.NewForbidden(kudo.Resource("instances/plans"), instance, fmt.Errorf(

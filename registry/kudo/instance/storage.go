@@ -27,8 +27,9 @@ type Runs interface {
 	Follow(ctx context.Context, instance *kudo.Instance) error
 	// Authorize tells whether the user of ctx may run the plan; the error says which permission is missing.
 	Authorize(ctx context.Context, instance, plan string) error
-	// CreateAdmitted creates a PlanExecution as if the user of ctx had, admission included.
-	CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error)
+	// CreateAdmitted creates a PlanExecution as if the user of ctx had, admission included. recent is its Instance as the watch cache
+	// has it.
+	CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, recent *kudo.Instance, options *metav1.CreateOptions) (runtime.Object, error)
 	// Admit asks admission about a run as if the user of ctx had created the PlanExecution.
 	Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error
 	// Supersede ends the run that holds the lock of the Instance, for another that is about to take it over.

@@ -59,7 +59,9 @@ func compare(b *testing.B, clients []client, variants ...*variant) {
 func round(b *testing.B, clients []client, variants []*variant) {
 	b.Helper()
 	for _, v := range variants {
+		b.StopTimer()
 		requests := v.prepare(b, len(clients)*turn)
+		b.StartTimer()
 		times := make([]time.Duration, len(requests))
 		errs := make([]error, len(clients))
 		var group sync.WaitGroup

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 )
 
 const (
+	// poolSize is how many Instances there are to trigger.
 	poolSize = 256
 	// poolPatience is many times what the runs of all Instances take.
 	poolPatience = 2 * time.Minute
@@ -30,80 +31,57 @@ func version() *v1beta1.OperatorVersion {
 	}
 }
 
-func newInstance(name string) *v1beta1.Instance {
-	return &v1beta1.Instance{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       v1beta1.InstanceSpec{OperatorVersion: v1beta1.ObjectReference{Name: version().Name}},
-	}
+// pool hands out Instances that no run holds.
+type pool struct {
+	admin client
+	// next is where the search begins, so that all Instances take turns.
+	next int
 }
 
-// pool hands out Instances that no run holds. One that was given a run comes back when the executor is done with it.
-type pool struct{ idle chan string }
-
-// newPool makes the Instances and follows them for as long as the benchmark runs.
+// newPool makes the Instances and waits until they are deployed.
 func newPool(b *testing.B, admin client) *pool {
 	b.Helper()
-	instances := admin.kudo.KudoV1beta1().Instances(namespace)
-	p := &pool{make(chan string, poolSize)}
-	members := map[string]bool{}
 	for n := range poolSize {
-		members[fmt.Sprintf("pool-%d", n)] = true
-	}
-	list, err := instances.List(b.Context(), metav1.ListOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	go p.follow(b.Context(), list.ResourceVersion, members, func(from string) (watch.Interface, error) {
-		return instances.Watch(b.Context(), metav1.ListOptions{ResourceVersion: from})
-	})
-	for name := range members {
-		if _, err := instances.Create(b.Context(), newInstance(name), metav1.CreateOptions{}); err != nil {
+		instance := &v1beta1.Instance{
+			ObjectMeta: metav1.ObjectMeta{Name: member(n)},
+			Spec:       v1beta1.InstanceSpec{OperatorVersion: v1beta1.ObjectReference{Name: version().Name}},
+		}
+		if _, err := admin.kudo.KudoV1beta1().Instances(namespace).Create(b.Context(), instance, metav1.CreateOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
-	for _, name := range p.take(b, poolSize) {
-		p.idle <- name
-	}
+	p := &pool{admin: admin}
+	p.take(b, poolSize)
 	return p
 }
 
-// follow puts members back that a run has left.
-func (p *pool) follow(ctx context.Context, from string, members map[string]bool, open func(string) (watch.Interface, error)) {
-	held := map[string]bool{}
-	for ctx.Err() == nil {
-		w, err := open(from)
-		if err != nil {
-			continue // take says that nothing comes
-		}
-		for event := range w.ResultChan() {
-			i, ok := event.Object.(*v1beta1.Instance)
-			if !ok || !members[i.Name] {
-				continue
-			}
-			from = i.ResourceVersion
-			holds := i.Spec.PlanExecution.UID != ""
-			if held[i.Name] && !holds {
-				p.idle <- i.Name
-			}
-			held[i.Name] = holds
-		}
-		w.Stop()
-	}
-}
+func member(n int) string { return fmt.Sprintf("pool-%d", n%poolSize) }
 
-// take waits until n Instances are idle and hands them out.
+// take waits until n Instances are idle and hands them out. It asks now and then instead of watching, which would be work for the
+// servers while others are measured.
 func (p *pool) take(b *testing.B, n int) []string {
 	b.Helper()
-	patience := time.NewTimer(poolPatience)
-	defer patience.Stop()
-	names := make([]string, 0, n)
-	for len(names) < n {
-		select {
-		case name := <-p.idle:
-			names = append(names, name)
-		case <-patience.C:
-			b.Fatalf("%d of %d Instances are idle after %s: does the executor work?", len(names), n, poolPatience)
+	var names []string
+	err := wait.PollUntilContextTimeout(b.Context(), 50*time.Millisecond, poolPatience, true, func(ctx context.Context) (bool, error) {
+		list, err := p.admin.kudo.KudoV1beta1().Instances(namespace).List(ctx, metav1.ListOptions{FieldSelector: v1beta1.ActivePlanField + "="})
+		if err != nil {
+			return false, err
 		}
+		idle := map[string]bool{}
+		for _, i := range list.Items {
+			idle[i.Name] = true
+		}
+		names = nil
+		for m := range poolSize {
+			if name := member(p.next + m); idle[name] && len(names) < n {
+				names = append(names, name)
+			}
+		}
+		return len(names) == n, nil
+	})
+	if err != nil {
+		b.Fatalf("%d of %d Instances are idle after %s (%v): does the executor work?", len(names), n, poolPatience, err)
 	}
+	p.next = (p.next + n) % poolSize
 	return names
 }

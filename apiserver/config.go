@@ -42,6 +42,9 @@ func NewGenericConfig() *genericapiserver.RecommendedConfig {
 
 // Complete fills in what follows from the rest.
 func (c *Config) Complete() CompletedConfig {
+	if authz := &c.Generic.Authorization; authz.Authorizer != nil {
+		authz.Authorizer = wholeFirst{authz.Authorizer}
+	}
 	completed := &completedConfig{generic: c.Generic.Complete()}
 	if informers := c.Generic.SharedInformerFactory; informers != nil {
 		completed.namespaces = informers.Core().V1().Namespaces().Lister()

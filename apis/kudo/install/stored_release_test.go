@@ -106,7 +106,7 @@ func read(t *testing.T, elem ...string) []byte {
 }
 
 // sampleNames are the objects that a new release keeps.
-func sampleNames(t testing.TB) []string {
+func sampleNames(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(samplesDir, "*.yaml"))
 	if err != nil || len(files) == 0 {

@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 }
 
 // storageCodec is the one that the server stores with.
-func storageCodec(t testing.TB) runtime.Codec {
+func storageCodec(t *testing.T) runtime.Codec {
 	t.Helper()
 	codecs := serializer.NewCodecFactory(newScheme())
 	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
@@ -182,8 +182,8 @@ func TestAChangeOfTheFormatIsSeen(t *testing.T) {
 		return bytes.Replace(stored, planName, []byte(by), 1)
 	}
 	for name, c := range map[string]struct {
-		stored    []byte
-		wantRead  string
+		stored   []byte
+		wantRead string
 	}{
 		"another number":  {stored: replaced("\x7a\x06backup"), wantRead: "read as another"},
 		"a number taken":  {stored: replaced("\x0a\x06backup"), wantRead: "read as another"},

@@ -25,7 +25,8 @@ import (
 
 // Runs makes what follows from the lock of an Instance.
 type Runs interface {
-	// Follow creates the PlanExecution of the run that holds the lock, unless it exists. ctx carries the namespace.
+	// Follow ends the run from which the one that holds the lock took it over, if it did, and creates the PlanExecution of the latter
+	// unless it exists. ctx carries the namespace.
 	Follow(ctx context.Context, instance *kudo.Instance) error
 	// Authorize tells whether the user of ctx may run the plan; the error says which permission is missing.
 	Authorize(ctx context.Context, instance, plan string) error
@@ -38,8 +39,8 @@ type Runs interface {
 	CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error)
 	// Admit asks admission about a run as if the user of ctx had created the PlanExecution.
 	Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error
-	// Supersede ends the run that holds the lock of the Instance, for another that is about to take it over.
-	Supersede(ctx context.Context, instance *kudo.Instance, message string) error
+	// Keep is Follow for a run that has not begun; one that has is left as it is, even if somebody deleted it.
+	Keep(ctx context.Context, instance *kudo.Instance) error
 	// AuthorizeVersion tells whether the user of ctx may read an OperatorVersion.
 	AuthorizeVersion(ctx context.Context, namespace, name string) error
 }

@@ -5,6 +5,7 @@ package planexecution
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,12 +20,16 @@ import (
 )
 
 // CreateAdmitted creates a run that was asked for by another request than the creation of a PlanExecution, as if it had been that:
-// policies, webhooks and quotas of PlanExecutions apply. recent is the Instance as the watch cache has it. ctx carries the namespace.
+// policies, webhooks and quotas of PlanExecutions apply. The permission, which the caller has asked for, is asked for again: admission
+// may have put another plan into the run. recent is the Instance as the watch cache has it. ctx carries the namespace.
 func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, recent *kudo.Instance, options *metav1.CreateOptions) (runtime.Object, error) {
-	ctx = asCreation(ctx, run.Namespace)
+	ctx = withCounted(asCreation(ctx, run.Namespace), run.Spec.InstanceName, run.Spec.PlanName)
 	validate, err := r.mutate(ctx, run, options)
 	if err != nil {
 		return nil, err
+	}
+	if run.Spec.InstanceName != recent.Name { // so did admission
+		return r.Create(ctx, run, validate, options)
 	}
 	out, accepted, err := r.start(ctx, run, recent, validate, options)
 	if accepted || (!apierrors.IsConflict(err) && !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err)) {
@@ -42,13 +47,22 @@ func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, rece
 	return out, err
 }
 
-// Admit asks admission about a run that is going to be created without a request of its own.
+// Admit asks admission about a run that is going to be created without a request of its own. The permission was asked for and the run
+// stamped before, so admission changes neither the plan nor what only the server writes.
 func (r *REST) Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error {
+	before := run.DeepCopy()
 	ctx = asCreation(ctx, run.Namespace)
 	validate, err := r.mutate(ctx, run, &metav1.CreateOptions{DryRun: dryRun})
 	if err != nil {
 		return err
 	}
+	if run.Spec.PlanName != before.Spec.PlanName || run.Spec.InstanceName != before.Spec.InstanceName {
+		return apierrors.NewForbidden(kudo.Resource("planexecutions"), before.Name, fmt.Errorf(
+			"an admission policy or webhook made plan %q of Instance %q of it, which was to be plan %q of Instance %q; a run that is started by a change of its Instance keeps its plan",
+			run.Spec.PlanName, run.Spec.InstanceName, before.Spec.PlanName, before.Spec.InstanceName))
+	}
+	run.Name, run.Namespace, run.UID, run.OwnerReferences, run.Status = before.Name, before.Namespace, before.UID, before.OwnerReferences, before.Status
+	keepStamped(&run.Spec, &before.Spec)
 	return validate(ctx, run.DeepCopyObject())
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
@@ -36,12 +38,14 @@ var (
 	crds        = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 )
 
-// world is an API server of fakes that checks resourceVersions of PlanExecutions and does server-side apply.
+// world is an API server of fakes that checks resourceVersions of PlanExecutions, logs what it stores, and does server-side apply.
 type world struct {
 	t       *testing.T
 	kudo    *fake.Clientset
 	dynamic *dynamicfake.FakeDynamicClient
 	disco   *fakediscovery.FakeDiscovery
+	cluster dynamic.Interface // what the executor sees of the cluster; dynamic unless a test puts something in between
+	c       *Controller       // the one that was started last
 
 	mu       sync.Mutex
 	version  int
@@ -110,6 +114,7 @@ func newWorldOf(t *testing.T, plan v1beta1.Plan) *world {
 	w.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{configMaps: "ConfigMapList", deployments: "DeploymentList", crds: "CustomResourceDefinitionList"})
 	w.dynamic.PrependReactor("patch", "*", w.apply)
+	w.cluster = w.dynamic
 	return w
 }
 
@@ -142,7 +147,11 @@ func (w *world) updateExecution(action clienttesting.Action) (bool, runtime.Obje
 	}
 	if action.GetSubresource() == "status" {
 		next := current.DeepCopy()
+		if len(pe.Status.Log) > 0 {
+			w.t.Errorf("the executor keeps and sends the log: %v", pe.Status.Log)
+		}
 		next.Status = pe.Status
+		next.Status.Log = slices.Concat(current.Status.Log, []v1beta1.PlanExecutionLogEntry{{Sequence: int64(len(current.Status.Log) + 1)}})
 		pe = next
 		w.statuses = append(w.statuses, *pe.Status.DeepCopy())
 	}
@@ -188,7 +197,8 @@ func (w *world) apply(action clienttesting.Action) (bool, runtime.Object, error)
 func (w *world) start() (stop func()) {
 	w.t.Helper()
 	recorder := record.NewFakeRecorder(1000)
-	c := New(Config{Kudo: w.kudo, Dynamic: w.dynamic, Discovery: w.disco, Events: recorder, Workers: 2})
+	c := New(Config{Kudo: w.kudo, Dynamic: w.cluster, Discovery: w.disco, Events: recorder, Workers: 2})
+	w.c = c
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,6 +118,7 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution) (*kudo.Insta
 	if err := instance.Snapshot(pe, i, ov); err != nil {
 		return nil, nil, err
 	}
+	appendLog(nil, pe, time.Now())
 	isController, block := true, true
 	pe.OwnerReferences = []metav1.OwnerReference{{
 		APIVersion: "kudo.dev/v1beta1", Kind: "Instance", Name: i.Name, UID: i.UID, Controller: &isController, BlockOwnerDeletion: &block}}

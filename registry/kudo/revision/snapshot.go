@@ -35,8 +35,11 @@ func Name(instance string, spec *kudo.OperatorVersionSpec) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(content)
-	return instance + "-" + hex.EncodeToString(sum[:5]), nil
+	return instance + "-" + hex.EncodeToString(sum[:sumBytes]), nil
 }
+
+// sumBytes is how much of the hash of its content the name of a revision has.
+const sumBytes = 5
 
 // Ensure keeps the content of the OperatorVersion for runs of the Instance and returns the name of the revision. The Instance
 // may not exist yet: then its uid is empty and Adopt completes the work. ctx carries the namespace of the Instance.
@@ -47,11 +50,14 @@ func (r *REST) Ensure(ctx context.Context, instance *kudo.Instance, ov *kudo.Ope
 	}
 	existing, err := r.store.Get(ctx, name, &metav1.GetOptions{})
 	if err == nil && existing.(*kudo.OperatorVersionRevision).DeletionTimestamp == nil {
-		if err := same(existing.(*kudo.OperatorVersionRevision), ov); err != nil || instance.UID == "" || dryrun.IsDryRun(dryRun) {
+		if err := same(existing.(*kudo.OperatorVersionRevision), ov); err != nil || dryrun.IsDryRun(dryRun) {
 			return name, err
 		}
-		return name, r.Adopt(ctx, name, instance)
+		if err = r.Adopt(ctx, name, instance); err == nil {
+			return name, nil
+		}
 	}
+	// It may have been deleted as unused since it was read: then it is made anew.
 	if err != nil && !apierrors.IsNotFound(err) {
 		return "", err
 	}
@@ -80,13 +86,15 @@ func same(r *kudo.OperatorVersionRevision, ov *kudo.OperatorVersion) error {
 }
 
 // Adopt makes the Instance the owner of the revision, so that it is collected with the Instance. A revision that an earlier
-// Instance of the same name left behind gains a second owner and stays.
+// Instance of the same name left behind gains a second owner and stays. It is in use from now on: the mark that it is not goes. What
+// is so already costs no write.
 func (r *REST) Adopt(ctx context.Context, name string, instance *kudo.Instance) error {
 	_, _, err := r.store.Update(ctx, name, rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, old runtime.Object) (runtime.Object, error) {
 		revision := old.(*kudo.OperatorVersionRevision).DeepCopy()
 		if !slices.ContainsFunc(revision.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == instance.UID }) {
 			revision.OwnerReferences = append(revision.OwnerReferences, owner(instance)...)
 		}
+		delete(revision.Annotations, UnusedSinceAnnotation)
 		return revision, nil
 	}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
 	return err

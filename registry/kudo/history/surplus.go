@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
 	"kudo.dev/kudo/apis/kudo"
 	"kudo.dev/kudo/registry/kudo/lock"
 )
@@ -54,10 +56,18 @@ func beyond(runs []*kudo.PlanExecution, keep int) []*kudo.PlanExecution {
 	return slices.Clone(runs[:max(0, len(runs)-keep)])
 }
 
-// byAge sorts the run that ended first to the front. Times have whole seconds, so names decide about equal ones, for every server to
-// come to the same result.
+// byAge sorts the run that ended first to the front. Times have whole seconds, in which several quick runs may end; the versions that
+// etcd counts then tell which was written last, for the end is the last that the server writes. Names are for runs without a version.
 func byAge(a, b *kudo.PlanExecution) int {
-	return cmp.Or(end(a).Compare(end(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	return cmp.Or(end(a).Compare(end(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), byVersion(a, b), cmp.Compare(a.Name, b.Name))
+}
+
+func byVersion(a, b *kudo.PlanExecution) int {
+	order, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
+	if err != nil {
+		return 0
+	}
+	return order
 }
 
 func end(run *kudo.PlanExecution) time.Time {

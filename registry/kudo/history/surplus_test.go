@@ -29,6 +29,13 @@ func at(name string, status kudo.ExecutionStatus, n int) kudo.PlanExecution {
 	return run
 }
 
+// versioned is a run that ended a second after noon, in the write with that version.
+func versioned(name, version string) kudo.PlanExecution {
+	run := at(name, kudo.ExecutionComplete, 1)
+	run.ResourceVersion = version
+	return run
+}
+
 func limited(successful, failed *int32) *kudo.Instance {
 	return &kudo.Instance{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Spec: kudo.InstanceSpec{SuccessfulRunsHistoryLimit: successful, FailedRunsHistoryLimit: failed}}
 }
@@ -75,6 +82,7 @@ func TestSurplus(t *testing.T) {
 		{"being deleted, with none kept", limited(nil, new(int32(0))), []kudo.PlanExecution{going, at("b", badly, 2)}, []string{"b"}},
 		{"the same end", limited(new(int32(1)), nil), []kudo.PlanExecution{young, at("old", well, 1)}, []string{"old"}},
 		{"the same times", limited(new(int32(1)), nil), []kudo.PlanExecution{at("b", well, 1), at("a", well, 1)}, []string{"a"}},
+		{"the same times in one second", limited(new(int32(1)), nil), []kudo.PlanExecution{versioned("a", "100"), versioned("b", "99")}, []string{"b"}},
 		{"an end without time", limited(new(int32(1)), nil), []kudo.PlanExecution{at("b", well, 1), timeless}, []string{"timeless"}},
 		{"a limit that was never valid", limited(new(int32(-3)), nil), twelve[:2], []string{"r00", "r01"}},
 	} {

@@ -5,10 +5,8 @@ package apiserver
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -17,16 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	"sigs.k8s.io/yaml"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 )
 
-const (
-	triggerSuffix = ":trigger"
-	// maxTriggerBody is far more than parameters need, in bytes.
-	maxTriggerBody = 3 << 20
-)
+const triggerSuffix = ":trigger"
 
 // installTriggerRoute adds POST …/instances/{name}/plans/{plan}:trigger. The route is sugar: it puts the name of the plan into the
 // body and hands the request to POST …/instances/{name}/plans, so that decoding, admission, dry run, audit and
@@ -79,47 +72,4 @@ func dispatchTrigger(server *genericapiserver.GenericAPIServer, req *restful.Req
 	second.ContentLength = int64(len(body))
 	second.Header.Set("Content-Type", runtime.ContentTypeJSON)
 	server.Handler.GoRestfulContainer.Dispatch(resp.ResponseWriter, second)
-}
-
-// triggerBody is the request as a PlanTrigger in JSON. The body may be empty, and need not name kind and plan.
-func triggerBody(req *http.Request, plan string) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(req.Body, maxTriggerBody+1))
-	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("cannot read the body: %v", err))
-	}
-	if len(data) > maxTriggerBody {
-		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d bytes", maxTriggerBody))
-	}
-	trigger := map[string]any{}
-	if len(bytes.TrimSpace(data)) > 0 {
-		if err := checkMediaType(req.Header.Get("Content-Type")); err != nil {
-			return nil, err
-		}
-		if err := yaml.Unmarshal(data, &trigger); err != nil {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("the body is not a PlanTrigger: %v", err))
-		}
-	}
-	if trigger == nil {
-		trigger = map[string]any{}
-	}
-	for key, value := range map[string]string{"apiVersion": v1beta1.SchemeGroupVersion.String(), "kind": "PlanTrigger", "planName": plan} {
-		if was, set := trigger[key]; set && was != "" && was != value {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("the body says %s %v, which the path makes %q; leave it out", key, was, value))
-		}
-		trigger[key] = value
-	}
-	return json.Marshal(trigger)
-}
-
-// checkMediaType accepts what YAML, of which JSON is a part, can read. No content type means JSON, as everywhere in Kubernetes.
-func checkMediaType(contentType string) error {
-	if contentType == "" {
-		return nil
-	}
-	mediaType, _, err := mime.ParseMediaType(contentType)
-	if err == nil && (mediaType == runtime.ContentTypeJSON || mediaType == runtime.ContentTypeYAML) {
-		return nil
-	}
-	return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "create", v1beta1.Resource("instances/plans"), "",
-		fmt.Sprintf("the body of a trigger is %s or %s, not %q; or leave it empty", runtime.ContentTypeJSON, runtime.ContentTypeYAML, contentType), 0, true)
 }

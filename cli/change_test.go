@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 )
@@ -137,7 +139,34 @@ func TestUninstallEndsWhenCleanupFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := &uninstall{environment: f.environment, instance: "kv", waitTime: 10}
-	if err := u.waitUntilGone(t.Context(), c, ""); err == nil || !strings.Contains(err.Error(), "its cleanup plan failed: step p.s: volume is in use") {
+	if err := u.waitUntilGone(t.Context(), c, ""); err == nil || !strings.Contains(err.Error(), "its cleanup plan failed: step p.s: volume is in use") ||
+		!strings.Contains(err.Error(), "kubectl kudo plan trigger -n default --instance kv --name cleanup; or do without it by removing the finalizer kudo.dev.instance.cleanup") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestUninstallWithCleanup: without --wait the command says that the Instance is still there, and why.
+func TestUninstallWithCleanup(t *testing.T) {
+	instance := testInstance()
+	instance.DeletionTimestamp, instance.Finalizers = at("11:00:00"), []string{v1beta1.CleanupFinalizer}
+	f := newFixture(t, instance)
+	f.client.PrependReactor("delete", "instances", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
+	if err := f.kudo(t, "uninstall", "--instance", "kv"); err != nil {
+		t.Fatal(err)
+	}
+	want := "instance.kudo.dev/v1beta1/kv deleted\nits plan cleanup runs first; see: kubectl kudo plan status -n default --instance kv --wait\n"
+	if diff := cmp.Diff(want, f.out.String()); diff != "" {
+		t.Error(diff)
+	}
+	instance.Status.PlanStatus = map[string]v1beta1.PlanStatus{"cleanup": {Status: v1beta1.ExecutionFatalError, Message: `cancelled by "alice"`, Phases: []v1beta1.PhaseStatus{
+		{Name: "p", Steps: []v1beta1.StepStatus{{Name: "s", Status: v1beta1.ExecutionFatalError, Message: "waits for a pod"}}}}}}
+	if err := f.client.Tracker().Update(v1beta1.SchemeGroupVersion.WithResource("instances"), instance, "default"); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{}, {"--wait"}} {
+		err := f.kudo(t, append([]string{"uninstall", "--instance", "kv"}, args...)...)
+		if err == nil || !strings.Contains(err.Error(), `its cleanup plan failed: cancelled by "alice"; correct`) {
+			t.Errorf("%v: got %v", args, err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -83,7 +84,12 @@ func outcome(run *v1beta1.PlanExecution) error {
 	if run.Status.Status != v1beta1.ExecutionFatalError {
 		return nil
 	}
-	prefix := fmt.Sprintf("plan %s of instance %s/%s failed", run.Spec.PlanName, run.Namespace, run.Spec.InstanceName)
+	plan := fmt.Sprintf("plan %s of instance %s/%s", run.Spec.PlanName, run.Namespace, run.Spec.InstanceName)
+	if failed := meta.FindStatusCondition(run.Status.Conditions, v1beta1.FailedConditionType); failed != nil &&
+		(failed.Reason == v1beta1.ReasonCancelled || failed.Reason == v1beta1.ReasonSuperseded) {
+		return fmt.Errorf("%s was %s", plan, failed.Message) // no step is to blame
+	}
+	prefix := plan + " failed"
 	for _, phase := range run.Status.Phases {
 		for _, step := range phase.Steps {
 			if step.Status == v1beta1.ExecutionFatalError {

@@ -26,8 +26,8 @@ func kudoCommand(env *environment) *cobra.Command {
 	command.SetOut(env.Out)
 	command.SetErr(env.ErrOut)
 	env.flags.AddFlags(command.PersistentFlags())
-	plan := &cobra.Command{Use: "plan", Short: "Show and start plans of an instance"}
-	plan.AddCommand(statusCommand(env), triggerCommand(env))
+	plan := &cobra.Command{Use: "plan", Short: "Show, start and end plans of an instance"}
+	plan.AddCommand(statusCommand(env), historyCommand(env), triggerCommand(env), cancelCommand(env))
 	get := &cobra.Command{Use: "get", Short: "List what is installed"}
 	get.AddCommand(getCommands(env)...)
 	command.AddCommand(installCommand(env), updateCommand(env), upgradeCommand(env), uninstallCommand(env), plan, get)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,16 +34,18 @@ type uninstall struct {
 func uninstallCommand(env *environment) *cobra.Command {
 	u := &uninstall{environment: env}
 	command := &cobra.Command{
-		Use:     "uninstall --instance NAME",
-		Short:   "Delete an instance",
-		Long:    "Delete an instance and what its plans applied. The operator stays installed. A cleanup plan is not run by itself: trigger it before.",
-		Example: "  kubectl kudo plan trigger --instance kv --name cleanup --wait\n  kubectl kudo uninstall --instance kv --wait",
+		Use:   "uninstall --instance NAME",
+		Short: "Delete an instance",
+		Long: "Delete an instance and what its plans applied. The operator stays installed. If it has a plan \"cleanup\", that runs first, in the\n" +
+			"place of what runs now, and the instance is gone when it has completed. If it fails, the instance stays; then start it again with\n" +
+			"kubectl kudo plan trigger, or do without it by removing the finalizer " + v1beta1.CleanupFinalizer + ".",
+		Example: "  kubectl kudo uninstall --instance kv --wait",
 		Args:    cobra.NoArgs,
 		RunE:    func(command *cobra.Command, _ []string) error { return u.run(command.Context()) },
 	}
 	flags := command.Flags()
 	flags.StringVar(&u.instance, "instance", "", "name of the instance (required)")
-	flags.BoolVar(&u.wait, "wait", false, "wait until the instance is gone")
+	flags.BoolVar(&u.wait, "wait", false, "wait until the instance is gone, or its cleanup has failed")
 	flags.Int64Var(&u.waitTime, "wait-time", 300, "how long to wait, in seconds")
 	requireFlag(command, "instance")
 	return command
@@ -70,6 +73,12 @@ func (u *uninstall) run(ctx context.Context) error {
 		}
 	}
 	u.say("instance.kudo.dev/v1beta1/%s deleted", u.instance)
+	if after, err := instances.Get(ctx, u.instance, metav1.GetOptions{}); err == nil && after.UID == instance.UID && slices.Contains(after.Finalizers, v1beta1.CleanupFinalizer) {
+		if failure := cleanupFailure(after); failure != nil {
+			return failure
+		}
+		u.say("its plan %s runs first; see: kubectl kudo plan status -n %s --instance %s --wait", v1beta1.CleanupPlanName, c.namespace, u.instance)
+	}
 	return nil
 }
 
@@ -134,14 +143,15 @@ func cleanupFailure(object any) error {
 	if cleanup.Status != v1beta1.ExecutionFatalError {
 		return nil
 	}
+	// A run that somebody has ended says so, and its steps do not.
 	message := cleanup.Message
 	for _, phase := range cleanup.Phases {
 		for _, step := range phase.Steps {
-			if step.Status == v1beta1.ExecutionFatalError {
-				message = fmt.Sprintf("step %s.%s: %s", phase.Name, step.Name, cmp.Or(step.Message, message))
+			if message == "" && step.Status == v1beta1.ExecutionFatalError && step.Message != "" {
+				message = fmt.Sprintf("step %s.%s: %s", phase.Name, step.Name, step.Message)
 			}
 		}
 	}
-	return fmt.Errorf("instance %s/%s is not deleted, because its cleanup plan failed: %s; correct the reason and run it again: kubectl kudo plan trigger --instance %s --name %s",
-		instance.Namespace, instance.Name, cmp.Or(message, "no reason was given"), instance.Name, v1beta1.CleanupPlanName)
+	return fmt.Errorf("instance %s/%s is not deleted, because its cleanup plan failed: %s; correct the reason and run it again: kubectl kudo plan trigger -n %s --instance %s --name %s; or do without it by removing the finalizer %s",
+		instance.Namespace, instance.Name, cmp.Or(message, "no reason was given"), instance.Namespace, instance.Name, v1beta1.CleanupPlanName, v1beta1.CleanupFinalizer)
 }

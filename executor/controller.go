@@ -49,8 +49,12 @@ type Controller struct {
 	executions                 listers.PlanExecutionLister
 	instances                  listers.InstanceLister
 
+	turns turns
+
 	mu   sync.Mutex
 	runs map[string]*run
+	// working holds, for the runs that are worked on, how to interrupt that.
+	working map[string]context.CancelFunc
 }
 
 const (
@@ -70,7 +74,7 @@ func New(cfg Config) *Controller {
 	if cfg.Workers <= 0 {
 		cfg.Workers = 4
 	}
-	c := &Controller{Config: cfg, runs: map[string]*run{}, storage: storageClasses{cfg.Dynamic}}
+	c := &Controller{Config: cfg, runs: map[string]*run{}, working: map[string]context.CancelFunc{}, storage: storageClasses{cfg.Dynamic}}
 	c.client = &apply.Client{Kinds: apply.NewKinds(cfg.Discovery, cfg.Dynamic, cfg.Clock), Dynamic: cfg.Dynamic}
 	c.queue = workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](retryFirst, retryMost),
 		workqueue.TypedRateLimitingQueueConfig[string]{Name: "planexecutions", Clock: cfg.Clock})
@@ -79,9 +83,9 @@ func New(cfg Config) *Controller {
 		return cache.ToListWatcherWithWatchListSemantics(lw, cfg.Kudo)
 	}
 	c.runsMirror = newMirror(source(patient("planexecutions", client.PlanExecutions("").List, client.PlanExecutions("").Watch)),
-		&v1beta1.PlanExecution{}, cache.Indexers{instanceIndex: indexByInstance}, c.enqueue, c.enqueue)
+		&v1beta1.PlanExecution{}, cache.Indexers{instanceIndex: indexByInstance}, c.runChanged, c.runDeleted)
 	c.instanceMirror = newMirror(source(patient("instances", client.Instances("").List, client.Instances("").Watch)),
-		&v1beta1.Instance{}, cache.Indexers{}, func(any) {}, c.instanceDeleted)
+		&v1beta1.Instance{}, cache.Indexers{}, c.instanceChanged, c.instanceDeleted)
 	c.executions, c.instances = listers.NewPlanExecutionLister(c.runsMirror), listers.NewInstanceLister(c.instanceMirror)
 	return c
 }
@@ -90,6 +94,7 @@ func New(cfg Config) *Controller {
 func (c *Controller) Run(ctx context.Context) error {
 	defer utilruntime.HandleCrash()
 	logger := klog.FromContext(ctx)
+	c.client.Life = ctx
 	c.hub = watch.New(ctx, c.Dynamic, func(run string) { c.queue.Add(run) })
 	var mirrors, workers sync.WaitGroup
 	for _, m := range []*mirror{c.runsMirror, c.instanceMirror} {
@@ -139,25 +144,4 @@ func (c *Controller) next(ctx context.Context) bool {
 	}
 	c.queue.Forget(key)
 	return true
-}
-
-func (c *Controller) enqueue(obj any) {
-	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
-		c.queue.Add(key)
-	}
-}
-
-// instanceDeleted wakes the runs of an Instance, which end because of it.
-func (c *Controller) instanceDeleted(obj any) {
-	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
-	if err != nil {
-		return
-	}
-	keys, err := c.runsMirror.IndexKeys(instanceIndex, key)
-	if err != nil {
-		return
-	}
-	for _, k := range keys {
-		c.queue.Add(k)
-	}
 }

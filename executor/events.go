@@ -4,6 +4,7 @@
 package executor
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,6 +43,18 @@ func (c *Controller) announce(before, after *v1beta1.PlanExecution) {
 			c.Events.Event(o, corev1.EventTypeWarning, failed.Reason, short(failed.Message))
 		}
 		c.Events.Eventf(o, corev1.EventTypeNormal, EventPlanFinished, "Execution of plan %s finished with status %s", plan, after.Status.Status)
+	}
+}
+
+// announceEnded makes an event of the end of a run that the server has ended. Its message says who asked for it.
+func (c *Controller) announceEnded(pe *v1beta1.PlanExecution) {
+	failed := meta.FindStatusCondition(pe.Status.Conditions, v1beta1.FailedConditionType)
+	if failed == nil || failed.Reason != v1beta1.ReasonCancelled && failed.Reason != v1beta1.ReasonSuperseded {
+		return // the executor ended it, and said so
+	}
+	finished(pe)
+	for _, o := range c.subjects(pe) {
+		c.Events.Event(o, corev1.EventTypeNormal, failed.Reason, short(fmt.Sprintf("Execution of plan %s was %s", pe.Spec.PlanName, failed.Message)))
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/dynamic"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
@@ -42,6 +43,8 @@ type world struct {
 	kudo    *fake.Clientset
 	dynamic *dynamicfake.FakeDynamicClient
 	disco   *fakediscovery.FakeDiscovery
+	cluster dynamic.Interface // what the executor sees of the cluster; dynamic unless a test puts something in between
+	c       *Controller       // the one that was started last
 
 	mu       sync.Mutex
 	version  int
@@ -110,6 +113,7 @@ func newWorldOf(t *testing.T, plan v1beta1.Plan) *world {
 	w.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
 		map[schema.GroupVersionResource]string{configMaps: "ConfigMapList", deployments: "DeploymentList", crds: "CustomResourceDefinitionList"})
 	w.dynamic.PrependReactor("patch", "*", w.apply)
+	w.cluster = w.dynamic
 	return w
 }
 
@@ -188,7 +192,8 @@ func (w *world) apply(action clienttesting.Action) (bool, runtime.Object, error)
 func (w *world) start() (stop func()) {
 	w.t.Helper()
 	recorder := record.NewFakeRecorder(1000)
-	c := New(Config{Kudo: w.kudo, Dynamic: w.dynamic, Discovery: w.disco, Events: recorder, Workers: 2})
+	c := New(Config{Kudo: w.kudo, Dynamic: w.cluster, Discovery: w.disco, Events: recorder, Workers: 2})
+	w.c = c
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

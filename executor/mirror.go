@@ -17,18 +17,19 @@ import (
 // minute after a few restarts of the server, and for so long every run would stand still.
 var mirrorBackoff = wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 2 * time.Second}
 
-// mirror is a local copy of all objects of a kind, which tells of every change.
+// mirror is a local copy of all objects of a kind, which tells of every change. What it had before is nil for an object that is new.
 type mirror struct {
 	cache.Indexer
-	source           cache.ListerWatcher
-	kind             runtime.Object
-	changed, deleted func(obj any)
-	synced           atomic.Bool
+	source  cache.ListerWatcher
+	kind    runtime.Object
+	changed func(old, obj any)
+	deleted func(obj any)
+	synced  atomic.Bool
 }
 
 var _ cache.ReflectorStore = &mirror{}
 
-func newMirror(source cache.ListerWatcher, kind runtime.Object, indexers cache.Indexers, changed, deleted func(any)) *mirror {
+func newMirror(source cache.ListerWatcher, kind runtime.Object, indexers cache.Indexers, changed func(old, obj any), deleted func(any)) *mirror {
 	indexers[cache.NamespaceIndex] = cache.MetaNamespaceIndexFunc // the listers use it
 	return &mirror{Indexer: cache.NewIndexer(cache.DeletionHandlingMetaNamespaceKeyFunc, indexers), source: source, kind: kind, changed: changed, deleted: deleted}
 }
@@ -48,10 +49,14 @@ func (m *mirror) Add(obj any) error { return m.Update(obj) }
 // Update takes in an object that changed.
 func (m *mirror) Update(obj any) error {
 	obj = trim(obj)
+	old, _, err := m.Get(obj)
+	if err != nil {
+		return err
+	}
 	if err := m.Indexer.Update(obj); err != nil {
 		return err
 	}
-	m.changed(obj)
+	m.changed(old, obj)
 	return nil
 }
 
@@ -66,9 +71,14 @@ func (m *mirror) Delete(obj any) error {
 
 // Replace takes in all objects. Those that are not among them were deleted while nobody watched.
 func (m *mirror) Replace(objects []any, version string) error {
-	before := m.List()
+	before, olds := m.List(), make([]any, len(objects))
 	for i := range objects {
 		objects[i] = trim(objects[i])
+		old, _, err := m.Get(objects[i])
+		if err != nil {
+			return err
+		}
+		olds[i] = old
 	}
 	if err := m.Indexer.Replace(objects, version); err != nil {
 		return err
@@ -78,8 +88,8 @@ func (m *mirror) Replace(objects []any, version string) error {
 			m.deleted(obj)
 		}
 	}
-	for _, obj := range objects {
-		m.changed(obj)
+	for i, obj := range objects {
+		m.changed(olds[i], obj)
 	}
 	m.synced.Store(true)
 	return nil

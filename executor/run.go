@@ -4,6 +4,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -41,16 +42,39 @@ type run struct {
 	lastError string
 }
 
-// sync does for one run all that can be done now.
+// sync does for one run all that can be done now. If it is interrupted, the event that did so has the run looked at again.
 func (c *Controller) sync(ctx context.Context, key string) error {
+	// This comes before the run is read, so that its end is either seen now or interrupts the work later.
+	working, done := c.interruptible(ctx, key)
+	defer done()
+	err := c.advance(working, key)
+	if working.Err() != nil && ctx.Err() == nil {
+		klog.FromContext(ctx).V(2).Info("Stopped in the middle: the run has ended or lost its Instance")
+		return nil
+	}
+	return err
+}
+
+func (c *Controller) advance(ctx context.Context, key string) error {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
-		return nil //nolint:nilerr // not a key of ours
+		return nil // not a key of ours
 	}
 	pe, err := c.executions.PlanExecutions(namespace).Get(name)
 	if err != nil {
 		c.forget(key)
-		return nil //nolint:nilerr // a lister has but one error: the run is gone
+		return nil // a lister has but one error: the run is gone
+	}
+	if !engine.Terminal(pe.Status.Status) {
+		instance := namespace + "/" + pe.Spec.InstanceName
+		if !c.turns.take(instance, key) {
+			return nil // it is woken when the other run's turn has ended
+		}
+		defer func() {
+			for _, waiting := range c.turns.end(instance) {
+				c.queue.Add(waiting)
+			}
+		}()
 	}
 	r := c.runOf(key, pe.UID)
 	if pe, err = c.newest(ctx, r, pe); pe == nil || err != nil {
@@ -61,6 +85,9 @@ func (c *Controller) sync(ctx context.Context, key string) error {
 	}
 	if r.dropped != "" && r.dropped == pe.ResourceVersion {
 		return nil
+	}
+	if lost, err := c.lostLock(ctx, pe); err != nil || lost {
+		return c.dropped(ctx, key, r, cmp.Or(err, error(&droppedError{"its Instance is not locked by it", pe.ResourceVersion})))
 	}
 	return c.carryOut(ctx, key, r, pe)
 }

@@ -70,8 +70,9 @@ func New() (*Options, error) {
 	o.Recommended.Etcd.DefaultStorageMediaType = runtime.ContentTypeProtobuf
 	o.Recommended.Etcd.StorageConfig.EncodeVersioner = runtime.NewMultiGroupVersioner(v1beta1.SchemeGroupVersion, schema.GroupKind{Group: kudo.GroupName})
 	o.Recommended.SecureServing.BindPort = 8443
-	// A permission that was granted after a refusal works soon.
-	o.Recommended.Authorization.DenyCacheTTL = 2 * time.Second
+	// A permission that was granted after a refusal works within two seconds: one that the refusal is remembered, and what the
+	// authorizer of the cluster needs to learn of the grant. A revocation works after the ten seconds that are the default.
+	o.Recommended.Authorization.DenyCacheTTL = time.Second
 	o.Recommended.FeatureGate = components.FeatureGateFor(basecompatibility.DefaultKubeComponent)
 	resourcequota.Register(o.Recommended.Admission.Plugins)
 	o.Recommended.Admission.RecommendedPluginOrder = append(o.Recommended.Admission.RecommendedPluginOrder, resourcequota.PluginName)

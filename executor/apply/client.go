@@ -29,6 +29,9 @@ var ErrResourceGone = errors.New("the kinds of the cluster are looked up again")
 type Client struct {
 	Kinds   *Kinds
 	Dynamic dynamic.Interface
+	// Life bounds calls that change the cluster. Such a call goes on to its answer when the context it was made with ends: given up,
+	// it could still take effect, after what the next run does. If Life is nil, the call ends with its context.
+	Life context.Context
 }
 
 // Ref names an object in the cluster.
@@ -80,7 +83,10 @@ func (c *Client) patch(ctx context.Context, ref Ref, obj *unstructured.Unstructu
 	if err := setLastApplied(obj); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel, err := c.change(ctx)
+	if err != nil {
+		return nil, err
+	}
 	defer cancel()
 	applied, err := c.resource(ref).Apply(ctx, ref.Name, obj, metav1.ApplyOptions{FieldManager: FieldManager, Force: true})
 	return applied, c.served(ref, err)
@@ -100,7 +106,10 @@ func (c *Client) Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, 
 
 // Delete asks for an object to be deleted after everything it owns, and reports whether it is gone already.
 func (c *Client) Delete(ctx context.Context, ref Ref) (gone bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel, err := c.change(ctx)
+	if err != nil {
+		return false, err
+	}
 	defer cancel()
 	err = c.served(ref, c.resource(ref).Delete(ctx, ref.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}))
 	if apierrors.IsNotFound(err) {
@@ -110,6 +119,20 @@ func (c *Client) Delete(ctx context.Context, ref Ref) (gone bool, err error) {
 		return false, fmt.Errorf("%s cannot be deleted: %w", ref, err)
 	}
 	return false, nil
+}
+
+// change returns the context of a call that changes the cluster. No such call begins after the end of ctx.
+func (c *Client) change(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	if c.Life == nil {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		return ctx, cancel, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	stop := context.AfterFunc(c.Life, cancel)
+	return ctx, func() { stop(); cancel() }, nil
 }
 
 // served tells the answer to a path that nobody serves from the one that an object does not exist, which has the same

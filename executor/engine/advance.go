@@ -13,9 +13,10 @@ import (
 
 // Advance begins every step that may begin now and completes every phase, and the plan, whose children are complete.
 // While suspend is set it begins nothing; steps that have begun go on. It keeps the condition Suspended and the messages
-// of phases and plan up to date.
+// of phases and plan up to date. Of a run that has failed it ends what had begun.
 func Advance(status *v1beta1.PlanExecutionStatus, suspend bool, now time.Time) {
 	if Terminal(status.Status) {
+		closeOpen(status, now)
 		return
 	}
 	setSuspended(status, suspend, now)

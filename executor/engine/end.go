@@ -12,8 +12,8 @@ import (
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 )
 
-// Fail ends the run with FATAL_ERROR. Steps that have begun keep the status they have, so that one can see how far the
-// run was, but none is tried again; those that have not begun stay PENDING. A run that has ended is left as it is.
+// Fail ends the run with FATAL_ERROR. Steps that have begun are not tried again, and keep the status they have until Advance: others of
+// the same pass may still report. Those that have not begun stay PENDING. A run that has ended is left as it is.
 func Fail(status *v1beta1.PlanExecutionStatus, reason, message string, now time.Time) {
 	if Terminal(status.Status) {
 		return
@@ -21,6 +21,27 @@ func Fail(status *v1beta1.PlanExecutionStatus, reason, message string, now time.
 	status.Status, status.Message, status.CompletionTime = v1beta1.ExecutionFatalError, limit(message), stamp(now)
 	eachStep(status, func(_ *v1beta1.PhaseExecutionStatus, s *v1beta1.StepExecutionStatus) { s.NextAttemptTime = nil })
 	setFailed(status, cmp.Or(reason, "FatalError"), status.Message, now)
+}
+
+// closeOpen ends what had begun when the run failed, as the server does when it ends a run: under the end of a run nothing goes on.
+// The messages stay, which say what was waited for.
+func closeOpen(status *v1beta1.PlanExecutionStatus, now time.Time) {
+	if status.Status != v1beta1.ExecutionFatalError {
+		return
+	}
+	eachStep(status, func(p *v1beta1.PhaseExecutionStatus, s *v1beta1.StepExecutionStatus) {
+		if begun(p.Status) {
+			p.Status, p.CompletionTime = v1beta1.ExecutionFatalError, stamp(now)
+		}
+		if begun(s.Status) {
+			s.Status, s.CompletionTime = v1beta1.ExecutionFatalError, stamp(now)
+		}
+		for i := range s.Tasks {
+			if begun(s.Tasks[i].Status) {
+				s.Tasks[i].Status = v1beta1.ExecutionFatalError
+			}
+		}
+	})
 }
 
 // Expire ends a run that has taken longer than activeDeadlineSeconds since it started, held time included. Steps that

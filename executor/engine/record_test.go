@@ -105,8 +105,15 @@ func TestFatalEndsTheRun(t *testing.T) {
 	Record(s, "deploy", ref("p.t"), report("a", Done), t0)
 	Record(s, "deploy", ref("p.v"), report("a", Retry), t0)
 	Advance(s, false, t0)
-	if got := tree(s); got != "F F(FCEI) P(P)" {
+	// What was under way has ended with the run, with what it waited for; what had not begun has not.
+	if got := tree(s); got != "F F(FCFF) P(P)" {
 		t.Errorf("got %s", got)
+	}
+	if u := Step(s, ref("p.u")); u.CompletionTime == nil || !strings.Contains(u.Message, "task a: because") || u.Tasks[0].Status != v1beta1.ExecutionFatalError {
+		t.Errorf("a step that was to be tried again: %+v", u)
+	}
+	if changes(s, func() { Advance(s, false, t0.Add(time.Minute)) }) {
+		t.Error("a run that has ended changed")
 	}
 	c := meta.FindStatusCondition(s.Conditions, v1beta1.FailedConditionType)
 	if c == nil || c.Reason != "Why" || c.Message != "deploy.p.s.a: because" || c.Status != metav1.ConditionTrue {

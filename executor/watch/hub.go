@@ -150,3 +150,10 @@ func (h *Hub) changedAll(gvr schema.GroupVersionResource) {
 		h.notify(r)
 	}
 }
+
+// Waiting is how many objects somebody waits for.
+func (h *Hub) Waiting() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.waiters)
+}

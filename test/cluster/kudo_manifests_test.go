@@ -40,7 +40,7 @@ func TestInstallManifests(t *testing.T) {
 			t.Errorf("APIService %s is %q, want %q (%v)", what, got, want, err)
 		}
 	}
-	for user, role := range map[string]string{"v": "view", "e": "edit", "a": "admin"} {
+	for user, role := range map[string]string{"v": "view", "e": "edit", "a": "admin", "r": "kudo-plan-runner"} {
 		if _, err := c.Kubectl("create", "rolebinding", role, "--clusterrole", role, "--user", user); err != nil {
 			t.Fatal(err)
 		}
@@ -61,17 +61,30 @@ func TestInstallManifests(t *testing.T) {
 		{"v", "watch", "instances.kudo.dev", true},
 		{"v", "get", "instances.kudo.dev/plans:x", true},
 		{"v", "get", "planexecutions.kudo.dev/log:x", true},
+		{"v", "get", "planexecutions.kudo.dev/status:x", true},
 		{"v", "create", "instances.kudo.dev", false},
 		{"e", "get", "instances.kudo.dev", true},
 		{"e", "create", "instances.kudo.dev", true},
+		{"e", "patch", "planexecutions.kudo.dev", true},
 		{"e", "create", "planexecutions.kudo.dev", false},
+		{"e", "delete", "planexecutions.kudo.dev:x", false},
+		{"e", "deletecollection", "planexecutions.kudo.dev", false},
+		{"e", "create", "planexecutions.kudo.dev/cancel:x", false},
 		{"e", "create", "instances.kudo.dev/plans:x", false},
 		{"e", "trigger", "instances.kudo.dev/plans:x", false},
 		{"e", "update", "instances.kudo.dev/status:x", false},
 		{"a", "create", "instances.kudo.dev", true},
 		{"a", "create", "instances.kudo.dev/plans:x", true},
 		{"a", "trigger", "instances.kudo.dev/plans:x", true},
+		{"a", "create", "planexecutions.kudo.dev", true},
+		{"a", "deletecollection", "planexecutions.kudo.dev", true},
+		{"a", "create", "planexecutions.kudo.dev/cancel:x", true},
 		{"a", "update", "planexecutions.kudo.dev/status:x", false},
+		{"r", "trigger", "instances.kudo.dev/plans:x", true},
+		{"r", "create", "planexecutions.kudo.dev", true},
+		{"r", "get", "planexecutions.kudo.dev/log:x", true},
+		{"r", "delete", "planexecutions.kudo.dev:x", false},
+		{"r", "create", "planexecutions.kudo.dev/cancel:x", false},
 		{account(kudoServer), "watch", "mutatingadmissionpolicybindings.admissionregistration.k8s.io", true},
 		{account(kudoServer), "patch", "flowschemas.flowcontrol.apiserver.k8s.io/status:x", true},
 		{account(kudoServer), "create", "subjectaccessreviews.authorization.k8s.io", true},

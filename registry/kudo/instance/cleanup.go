@@ -85,20 +85,19 @@ func (r *REST) takeOverForCleanup(ctx context.Context, i *kudo.Instance, ov *kud
 	return r.takeOver(ctx, i, run)
 }
 
-// takeOver gives the Instance to the run. One that holds it ends first, so that there are never two.
+// takeOver gives the Instance to the run. One that holds it ends when that is written: see Follow.
 func (r *REST) takeOver(ctx context.Context, i *kudo.Instance, run *kudo.PlanExecution) error {
-	message := superseded(run)
 	if lock.Held(i) {
-		if err := r.runs.Supersede(ctx, i, message); err != nil {
+		if err := r.runs.Keep(ctx, i); err != nil {
 			return err
 		}
 	}
-	lock.TakeOver(i, run, message, r.clock.Now())
+	lock.TakeOver(i, run, Superseded(run), r.clock.Now())
 	return nil
 }
 
-// superseded is why a run ended that another one took over from.
-func superseded(by *kudo.PlanExecution) string {
+// Superseded is why a run ended that another one took over from.
+func Superseded(by *kudo.PlanExecution) string {
 	who := "the server"
 	if by.Spec.RequestedBy != nil {
 		who = fmt.Sprintf("%q", by.Spec.RequestedBy.Username)
@@ -133,7 +132,7 @@ func (r *REST) Clean(ctx context.Context, name string) error {
 		return nil
 	}
 	if err == nil && i.Spec.PlanExecution.PlanName == kudo.CleanupPlanName {
-		return r.runs.Follow(ctx, i)
+		return r.runs.Keep(ctx, i)
 	}
 	return err
 }

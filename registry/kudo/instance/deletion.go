@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,19 +55,25 @@ func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateOb
 	return out, gone, err
 }
 
-// DeleteCollection deletes the Instances that match, one after the other, each as Delete does.
+// DeleteCollection deletes the Instances that match, each as Delete does.
 func (r *REST) DeleteCollection(ctx context.Context, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions, list *metainternalversion.ListOptions) (runtime.Object, error) {
 	obj, err := r.List(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 	instances := obj.(*kudo.InstanceList)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(r.DeleteCollectionWorkers)
 	for i := range instances.Items {
-		if _, _, err := r.Delete(ctx, instances.Items[i].Name, validate, options.DeepCopy()); err != nil && !apierrors.IsNotFound(err) {
-			return nil, err
-		}
+		group.Go(func() error {
+			_, _, err := r.Delete(ctx, instances.Items[i].Name, validate, options.DeepCopy())
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return err
+		})
 	}
-	return instances, nil
+	return instances, group.Wait()
 }
 
 // cleanup is what a deletion needs to start the cleanup in the write that marks the Instance.

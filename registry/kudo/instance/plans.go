@@ -6,7 +6,6 @@ package instance
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,39 +57,6 @@ func (*PlansREST) ProducesObject(verb string) any {
 // NewGetOptions are the options of GET; the rest of the path names a plan.
 func (*PlansREST) NewGetOptions() (runtime.Object, bool, string) {
 	return &kudo.InstancePlansOptions{}, true, "path"
-}
-
-// Get lists the plans of the Instance's OperatorVersion, or the one that the path names, with their last runs.
-func (r *PlansREST) Get(ctx context.Context, name string, options runtime.Object) (runtime.Object, error) {
-	obj, err := r.instances.Get(ctx, name, &metav1.GetOptions{})
-	if err != nil {
-		return nil, err
-	}
-	i := obj.(*kudo.Instance)
-	ov, err := r.instances.operatorVersion(ctx, i)
-	if err != nil {
-		return nil, err
-	}
-	out := &kudo.InstancePlans{ObjectMeta: metav1.ObjectMeta{
-		Name: i.Name, Namespace: i.Namespace, UID: i.UID, ResourceVersion: i.ResourceVersion, CreationTimestamp: i.CreationTimestamp}}
-	wanted := ""
-	if o, ok := options.(*kudo.InstancePlansOptions); ok {
-		wanted = strings.Trim(o.Path, "/")
-	}
-	for _, plan := range PlanNames(ov) {
-		if wanted != "" && plan != wanted {
-			continue
-		}
-		p := kudo.InstancePlan{Name: plan, Strategy: ov.Spec.Plans[plan].Strategy, Active: i.Spec.PlanExecution.PlanName == plan}
-		if last, ok := i.Status.PlanStatus[plan]; ok {
-			p.LastRun = &last
-		}
-		out.Plans = append(out.Plans, p)
-	}
-	if wanted != "" && len(out.Plans) == 0 {
-		return nil, apierrors.NewNotFound(kudo.Resource("instances/plans"), wanted)
-	}
-	return out, nil
 }
 
 // Create starts a run of the plan that the request names. The run passes the admission of a PlanExecution that is created.

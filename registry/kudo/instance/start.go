@@ -62,14 +62,14 @@ func (r *REST) decideRun(ctx context.Context, i *kudo.Instance, ov *kudo.Operato
 	d := &decision{run: run, version: ov}
 	if lock.Held(i) && i.Spec.PlanExecution.PlanName == plan && (restart || trigger == kudo.TriggerParameterChange) {
 		d.takesOver = true
-		lock.TakeOver(i, run, superseded(run), r.clock.Now())
+		lock.TakeOver(i, run, Superseded(run), r.clock.Now())
 		return d, nil
 	}
 	return d, lock.Take(i, run, r.clock.Now())
 }
 
 // commit does what must be done before the decision is written, as the last check: refusals have left nothing behind by then. It keeps
-// the content of the OperatorVersion and ends the run that is taken over from.
+// the content of the OperatorVersion and the run that is taken over from. That run does not end here: the write may still be refused.
 func (r *REST) commit(ctx context.Context, d *decision, i, old *kudo.Instance, dryRun []string) error {
 	if d.run == nil {
 		return nil
@@ -78,7 +78,7 @@ func (r *REST) commit(ctx context.Context, d *decision, i, old *kudo.Instance, d
 		return err
 	}
 	if d.takesOver && !dryrun.IsDryRun(dryRun) {
-		return r.runs.Supersede(ctx, old, superseded(d.run))
+		return r.runs.Keep(ctx, old)
 	}
 	return nil
 }
@@ -95,6 +95,7 @@ func Stamp(ctx context.Context, run *kudo.PlanExecution, trigger kudo.TriggerRea
 	}
 	run.Labels[InstanceLabel] = run.Spec.InstanceName
 	run.Labels[PlanLabel] = run.Spec.PlanName
+	delete(run.Annotations, lock.SupersedesAnnotation)
 }
 
 func requestedBy(u user.Info) *kudo.RequestedBy {

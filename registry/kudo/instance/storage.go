@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -23,16 +25,22 @@ import (
 
 // Runs makes what follows from the lock of an Instance.
 type Runs interface {
-	// Follow creates the PlanExecution of the run that holds the lock, unless it exists. ctx carries the namespace.
+	// Follow ends the run from which the one that holds the lock took it over, if it did, and creates the PlanExecution of the latter
+	// unless it exists. ctx carries the namespace.
 	Follow(ctx context.Context, instance *kudo.Instance) error
 	// Authorize tells whether the user of ctx may run the plan; the error says which permission is missing.
 	Authorize(ctx context.Context, instance, plan string) error
-	// CreateAdmitted creates a PlanExecution as if the user of ctx had, admission included.
+	// Refusals tells for each of the plans why the user of ctx may not run it; it is empty for one that they may. Unlike Authorize it
+	// is a question only: it leaves no trace in audit log and metrics.
+	Refusals(ctx context.Context, instance string, plans []string) []string
+	// Names are the PlanExecutions with these uids, as far as they are kept. ctx carries the namespace.
+	Names(ctx context.Context, instance string, uids sets.Set[types.UID]) (map[types.UID]string, error)
+	// CreateAdmitted creates a PlanExecution as if the user of ctx had, admission included. The caller has asked Authorize.
 	CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error)
 	// Admit asks admission about a run as if the user of ctx had created the PlanExecution.
 	Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error
-	// Supersede ends the run that holds the lock of the Instance, for another that is about to take it over.
-	Supersede(ctx context.Context, instance *kudo.Instance, message string) error
+	// Keep is Follow for a run that has not begun; one that has is left as it is, even if somebody deleted it.
+	Keep(ctx context.Context, instance *kudo.Instance) error
 	// AuthorizeVersion tells whether the user of ctx may read an OperatorVersion.
 	AuthorizeVersion(ctx context.Context, namespace, name string) error
 }

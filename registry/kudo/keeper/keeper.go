@@ -37,6 +37,9 @@ import (
 // patience is how long the request that changed an Instance has to finish its own work before the keeper looks.
 const patience = time.Second
 
+// workers is how many Instances are looked at at the same time: after a restart there may be many, and none may wait long.
+const workers = 4
+
 // Keeper keeps locks and runs together.
 type Keeper struct {
 	instances  *instance.REST
@@ -58,7 +61,9 @@ func (k *Keeper) Run(ctx context.Context) {
 	go k.chronicle.run(ctx)
 	go k.informer(k.instances, &kudo.Instance{}, lockOnly, k.instanceChanged).RunWithContext(ctx)
 	go k.informer(k.executions, &kudo.PlanExecution{}, endOnly, k.runEnded).RunWithContext(ctx)
-	go wait.UntilWithContext(ctx, k.work, time.Second)
+	for range workers {
+		go wait.UntilWithContext(ctx, k.work, time.Second)
+	}
 	<-ctx.Done()
 }
 
@@ -206,6 +211,9 @@ func (k *Keeper) look(ctx context.Context, key cache.ObjectName) error {
 func (k *Keeper) missing(ctx context.Context, i *kudo.Instance, run *kudo.PlanExecution) error {
 	switch {
 	case i.DeletionTimestamp != nil && run.Spec.PlanName != kudo.CleanupPlanName:
+		if err := k.executions.EndPredecessor(ctx, i); err != nil {
+			return err
+		}
 		return k.instances.Abort(ctx, run, "the Instance is being deleted")
 	case i.Spec.PlanExecution.Status == kudo.ExecutionPending:
 		return k.executions.Follow(ctx, i)

@@ -113,6 +113,9 @@ func TestTakeOver(t *testing.T) {
 	if !HeldBy(i, "2") || i.Spec.PlanExecution.Template.Name != "db-cleanup" {
 		t.Errorf("the lock is %+v", i.Spec.PlanExecution)
 	}
+	if got := Execution(i).Annotations[SupersedesAnnotation]; got != "db-backup" {
+		t.Errorf("the run that took over names %q as the one from which it did", got)
+	}
 	if s := i.Status.PlanStatus["backup"]; s.Status != kudo.ExecutionFatalError || s.Message != "why" || s.UID != "1" {
 		t.Errorf("the plan of the run that lost the lock is %+v", s)
 	}
@@ -125,8 +128,8 @@ func TestTakeOver(t *testing.T) {
 	}
 	free := newInstance()
 	TakeOver(free, newRun("cleanup", "4"), "why", now)
-	if !HeldBy(free, "4") {
-		t.Error("a free Instance is not taken")
+	if !HeldBy(free, "4") || Execution(free).Annotations[SupersedesAnnotation] != "" {
+		t.Errorf("a free Instance is not taken as such: %+v", free.Spec.PlanExecution)
 	}
 }
 
@@ -200,6 +203,26 @@ func TestRecord(t *testing.T) {
 				t.Errorf("Ready has reason %s, want %s", c.Reason, tc.ready)
 			}
 		})
+	}
+}
+
+func TestRecordOfAFailedCleanupSaysHowToGoOn(t *testing.T) {
+	i := newInstance()
+	i.DeletionTimestamp = &metav1.Time{Time: now}
+	run := newRun(kudo.CleanupPlanName, "1")
+	if err := Take(i, run, now); err != nil {
+		t.Fatal(err)
+	}
+	run.Status = kudo.PlanExecutionStatus{Status: kudo.ExecutionFatalError, Message: "no room"}
+	Record(i, run, now)
+	c := meta.FindStatusCondition(i.Status.Conditions, "Ready")
+	for _, text := range []string{"no room", "plan trigger -n ns --instance db --name cleanup", kudo.CleanupFinalizer} {
+		if !strings.Contains(c.Message, text) {
+			t.Errorf("%q does not say %q", c.Message, text)
+		}
+	}
+	if i.Status.PlanStatus[kudo.CleanupPlanName].Message != "no room" {
+		t.Errorf("the message of the plan is %q", i.Status.PlanStatus[kudo.CleanupPlanName].Message)
 	}
 }
 

@@ -4,6 +4,7 @@
 package lock
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -41,11 +42,20 @@ func Record(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) bool {
 		if run.Status.Status == kudo.ExecutionComplete {
 			setReady(i, metav1.ConditionTrue, "ResourcesReady", "", now)
 		} else {
-			setReady(i, metav1.ConditionUnknown, "PlanInFatalError", run.Status.Message, now)
+			setReady(i, metav1.ConditionUnknown, "PlanInFatalError", run.Status.Message+wayOut(i, run.Spec.PlanName), now)
 		}
 		changed = true
 	}
 	return changed
+}
+
+// wayOut says how an Instance goes whose cleanup has failed.
+func wayOut(i *kudo.Instance, plan string) string {
+	if i.DeletionTimestamp == nil || plan != kudo.CleanupPlanName {
+		return ""
+	}
+	return fmt.Sprintf("; the Instance stays until its cleanup completes: start it again with "+
+		"kubectl kudo plan trigger -n %s --instance %s --name %s, or do without it by removing the finalizer %s", i.Namespace, i.Name, plan, kudo.CleanupFinalizer)
 }
 
 // planStatus is the entry of the Instance's status for a run, in the shape of KUDO 0.19.

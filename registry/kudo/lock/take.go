@@ -38,9 +38,18 @@ func Take(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) error {
 	return nil
 }
 
+// SupersedesAnnotation names, on a run that took the lock over, the PlanExecution from which it did. The server writes it.
+const SupersedesAnnotation = "kudo.dev/supersedes"
+
 // TakeOver gives the lock to the run, whoever holds it: the plan of the run that held it, if any, is FATAL_ERROR from now on, with the
-// message. The caller makes sure that the PlanExecution of that run has ended.
+// message, and the run names it. The PlanExecution of that run is ended before that of the new one is created.
 func TakeOver(i *kudo.Instance, run *kudo.PlanExecution, message string, now time.Time) {
+	if held := i.Spec.PlanExecution.Template; Held(i) && held != nil {
+		if run.Annotations == nil {
+			run.Annotations = map[string]string{}
+		}
+		run.Annotations[SupersedesAnnotation] = held.Name
+	}
 	Abort(i, i.Spec.PlanExecution.UID, message, now)
 	give(i, run, now)
 }

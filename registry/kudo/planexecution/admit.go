@@ -5,7 +5,9 @@ package planexecution
 
 import (
 	"context"
+	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
@@ -18,9 +20,10 @@ import (
 )
 
 // CreateAdmitted creates a run that was asked for by another request than the creation of a PlanExecution, as if it had been that:
-// policies, webhooks and quotas of PlanExecutions apply. ctx carries the namespace.
+// policies, webhooks and quotas of PlanExecutions apply. The permission, which the caller has asked for, is asked for again: admission
+// may have put another plan into the run. ctx carries the namespace.
 func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error) {
-	ctx = asCreation(ctx, run.Namespace)
+	ctx = withCounted(asCreation(ctx, run.Namespace), run.Spec.InstanceName, run.Spec.PlanName)
 	validate, err := r.mutate(ctx, run, options)
 	if err != nil {
 		return nil, err
@@ -28,13 +31,22 @@ func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, opti
 	return r.Create(ctx, run, validate, options)
 }
 
-// Admit asks admission about a run that is going to be created without a request of its own.
+// Admit asks admission about a run that is going to be created without a request of its own. The permission was asked for and the run
+// stamped before, so admission changes neither the plan nor what only the server writes.
 func (r *REST) Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error {
+	before := run.DeepCopy()
 	ctx = asCreation(ctx, run.Namespace)
 	validate, err := r.mutate(ctx, run, &metav1.CreateOptions{DryRun: dryRun})
 	if err != nil {
 		return err
 	}
+	if run.Spec.PlanName != before.Spec.PlanName || run.Spec.InstanceName != before.Spec.InstanceName {
+		return apierrors.NewForbidden(kudo.Resource("planexecutions"), before.Name, fmt.Errorf(
+			"an admission policy or webhook made plan %q of Instance %q of it, which was to be plan %q of Instance %q; a run that is started by a change of its Instance keeps its plan",
+			run.Spec.PlanName, run.Spec.InstanceName, before.Spec.PlanName, before.Spec.InstanceName))
+	}
+	run.Name, run.Namespace, run.UID, run.OwnerReferences, run.Status = before.Name, before.Namespace, before.UID, before.OwnerReferences, before.Status
+	keepStamped(&run.Spec, &before.Spec)
 	return validate(ctx, run.DeepCopyObject())
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apiserver/pkg/audit"
@@ -16,34 +17,93 @@ import (
 	"kudo.dev/kudo/apis/kudo"
 )
 
-// verbAnnotation is the audit annotation that names the verb by which a run was allowed.
-const verbAnnotation = "kudo.dev/plan-trigger-verb"
+const (
+	// verbAnnotation is the audit annotation that names the verb by which a run was allowed.
+	verbAnnotation = "kudo.dev/plan-trigger-verb"
+	// missingAnnotation is the audit annotation of a run that was refused. It names the verbs, with a comma between, of which one
+	// would have allowed it.
+	missingAnnotation = "kudo.dev/plan-trigger-missing-verbs"
+	// anyPlan is the verb that allows every plan.
+	anyPlan = "trigger"
+)
+
+// verbs that allow to run the plan, in the order in which they are asked for.
+func verbs(plan string) []string { return []string{anyPlan + ":" + plan, anyPlan} }
 
 // Authorize tells whether the user of ctx may run the plan of the Instance: the verb trigger:<plan>, or else trigger, on
-// instances/plans with the name of the Instance. The front door knows nothing of plans, so every path to a run asks here.
+// instances/plans with the name of the Instance. The front door knows nothing of plans, so every path to a run asks here. The
+// decision is written into the audit log and counted.
 func (r *REST) Authorize(ctx context.Context, instance, plan string) error {
 	if r.authorizer == nil {
 		return nil
 	}
-	user, ok := genericapirequest.UserFrom(ctx)
-	if !ok {
+	if _, ok := genericapirequest.UserFrom(ctx); !ok {
 		return apierrors.NewInternalError(errors.New("the request has no user"))
 	}
-	verbs := []string{"trigger:" + plan, "trigger"}
-	for _, verb := range verbs {
-		allowed, err := r.allowed(ctx, authorizer.AttributesRecord{
-			Verb: verb, Namespace: genericapirequest.NamespaceValue(ctx), Resource: "instances", Subresource: "plans", Name: instance})
+	for _, verb := range verbs(plan) {
+		allowed, err := r.mayUse(ctx, verb, instance)
 		if err != nil {
-			return apierrors.NewInternalError(fmt.Errorf("cannot ask whether %q may run plan %q of Instance %q: %w", user.GetName(), plan, instance, err))
+			countDecision(ctx, instance, plan, decisionError)
+			return apierrors.NewInternalError(unanswered(ctx, instance, plan, err))
 		}
 		if allowed {
 			audit.AddAuditAnnotation(ctx, verbAnnotation, verb)
+			countDecision(ctx, instance, plan, decisionAllow)
 			return nil
 		}
 	}
-	return apierrors.NewForbidden(kudo.Resource("instances/plans"), instance, fmt.Errorf(
+	audit.AddAuditAnnotation(ctx, missingAnnotation, strings.Join(verbs(plan), ","))
+	countDecision(ctx, instance, plan, decisionDeny)
+	return apierrors.NewForbidden(kudo.Resource("instances/plans"), instance, missing(ctx, plan))
+}
+
+// Refusals tells for each of the plans of the Instance why the user of ctx may not run it, with an empty text for one that they may.
+// Nobody is about to run anything, so nothing is written into the audit log and nothing counted.
+func (r *REST) Refusals(ctx context.Context, instance string, plans []string) []string {
+	out := make([]string, len(plans))
+	if r.authorizer == nil || len(plans) == 0 {
+		return out
+	}
+	all, allErr := r.mayUse(ctx, anyPlan, instance)
+	if all {
+		return out
+	}
+	for n, plan := range plans {
+		allowed, err := r.mayUse(ctx, verbs(plan)[0], instance)
+		if err == nil {
+			err = allErr
+		}
+		switch {
+		case allowed:
+		case err != nil:
+			out[n] = unanswered(ctx, instance, plan, err).Error()
+		default:
+			out[n] = missing(ctx, plan).Error()
+		}
+	}
+	return out
+}
+
+func (r *REST) mayUse(ctx context.Context, verb, instance string) (bool, error) {
+	return r.allowed(ctx, authorizer.AttributesRecord{
+		Verb: verb, Namespace: genericapirequest.NamespaceValue(ctx), Resource: "instances", Subresource: "plans", Name: instance})
+}
+
+func missing(ctx context.Context, plan string) error {
+	return fmt.Errorf(
 		"user %q may not run plan %q in namespace %q; a Role must grant the verb %q (this plan) or %q (every plan) on instances/plans of group kudo.dev",
-		user.GetName(), plan, genericapirequest.NamespaceValue(ctx), verbs[0], verbs[1]))
+		userName(ctx), plan, genericapirequest.NamespaceValue(ctx), verbs(plan)[0], anyPlan)
+}
+
+func unanswered(ctx context.Context, instance, plan string, err error) error {
+	return fmt.Errorf("cannot ask whether %q may run plan %q of Instance %q: %w", userName(ctx), plan, instance, err)
+}
+
+func userName(ctx context.Context) string {
+	if user, ok := genericapirequest.UserFrom(ctx); ok {
+		return user.GetName()
+	}
+	return ""
 }
 
 // AuthorizeVersion tells whether the user of ctx may read an OperatorVersion.

@@ -14,31 +14,34 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"kudo.dev/kudo/apis/kudo"
+	"kudo.dev/kudo/registry/kudo/instance"
+	"kudo.dev/kudo/registry/kudo/lock"
 )
 
-// Supersede ends the run that holds the lock of the Instance, because another one is about to take it over. The lock itself is left to
-// the caller, who writes it next. A run that was accepted but has no PlanExecution yet gets one first, so that it is not lost
-// without a trace. ctx carries the namespace.
-func (r *REST) Supersede(ctx context.Context, i *kudo.Instance, message string) error {
-	held := &i.Spec.PlanExecution
-	if held.Template == nil {
+// Keep makes sure that a run that was accepted has a PlanExecution, so that it is not lost without a trace when another takes its lock
+// over. One that has begun had its PlanExecution, and if that is not there any more, somebody deleted it: it must not run again. ctx
+// carries the namespace.
+func (r *REST) Keep(ctx context.Context, i *kudo.Instance) error {
+	if i.Spec.PlanExecution.Status != kudo.ExecutionPending {
 		return nil
 	}
-	stop := func() error {
-		_, err := r.end(ctx, held.Template.Name, kudo.ReasonSuperseded, message, &metav1.UpdateOptions{}, func(pe *kudo.PlanExecution) error {
-			if pe.UID != held.UID {
-				return apierrors.NewNotFound(kudo.Resource("planexecutions"), pe.Name)
-			}
-			return nil
-		})
-		return err
+	return r.Follow(ctx, i)
+}
+
+// EndPredecessor ends the run from which the one that holds the lock took it over, if it did. That comes after the write of the lock,
+// which decides: a request that is refused ends no run. And it comes before the new run is created, so that there are never two. ctx
+// carries the namespace.
+func (r *REST) EndPredecessor(ctx context.Context, i *kudo.Instance) error {
+	run := lock.Execution(i)
+	if run == nil || run.Annotations[lock.SupersedesAnnotation] == "" {
+		return nil
 	}
-	err := stop()
-	if apierrors.IsNotFound(err) && held.Status == kudo.ExecutionPending {
-		if err = r.Follow(ctx, i); err == nil {
-			err = stop()
+	_, err := r.end(ctx, run.Annotations[lock.SupersedesAnnotation], kudo.ReasonSuperseded, instance.Superseded(run), &metav1.UpdateOptions{}, func(pe *kudo.PlanExecution) error {
+		if pe.Spec.InstanceName != i.Name || pe.UID == run.UID {
+			return apierrors.NewNotFound(kudo.Resource("planexecutions"), pe.Name)
 		}
-	}
+		return nil
+	})
 	if apierrors.IsNotFound(err) {
 		return nil // it was deleted: there is nothing to end
 	}

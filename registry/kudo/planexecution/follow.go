@@ -17,12 +17,20 @@ import (
 	"kudo.dev/kudo/registry/kudo/lock"
 )
 
-// Follow creates the PlanExecution of the run that holds the lock, with the uid of the lock, unless it exists. It bypasses
-// admission and strategy: the run was accepted when the lock was taken. ctx carries the namespace of the Instance.
+// Follow creates the PlanExecution of the run that holds the lock, with the uid of the lock, unless it exists; before that it ends the
+// run from which the lock was taken over. It bypasses admission and strategy: the run was accepted when the lock was taken. ctx carries
+// the namespace of the Instance.
 func (r *REST) Follow(ctx context.Context, i *kudo.Instance) error {
 	pe := lock.Execution(i)
 	if pe == nil {
 		return nil
+	}
+	// The Instance may have been read long ago, and a run that has ended and was deleted since must not come back.
+	if held, err := r.held(ctx, pe); err != nil || !held {
+		return err
+	}
+	if err := r.EndPredecessor(ctx, i); err != nil {
+		return err
 	}
 	pe.CreationTimestamp = metav1.NewTime(time.Now().UTC())
 	// First, so that a revision which an Instance of the same name left behind is not collected under the run.
@@ -53,18 +61,26 @@ func (r *REST) Follow(ctx context.Context, i *kudo.Instance) error {
 
 // stillHeld takes a run back that ended and was deleted between the look at its lock and its creation here.
 func (r *REST) stillHeld(ctx context.Context, pe *kudo.PlanExecution) error {
-	holder, err := r.instances.Get(ctx, pe.Spec.InstanceName, &metav1.GetOptions{})
-	if err != nil && !apierrors.IsNotFound(err) {
+	if held, err := r.held(ctx, pe); err != nil || held {
 		return err
 	}
-	if err == nil && lock.HeldBy(holder.(*kudo.Instance), pe.UID) {
-		return nil
-	}
-	_, _, err = r.Store.Delete(ctx, pe.Name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pe.UID}})
+	_, _, err := r.Store.Delete(ctx, pe.Name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pe.UID}})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
+}
+
+// held tells whether the run holds the lock now.
+func (r *REST) held(ctx context.Context, pe *kudo.PlanExecution) (bool, error) {
+	holder, err := r.instances.Get(ctx, pe.Spec.InstanceName, &metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return lock.HeldBy(holder.(*kudo.Instance), pe.UID), nil
 }
 
 // plan reads the plan of the run. A revision that was deleted in the meantime is made anew if the OperatorVersion has not changed.

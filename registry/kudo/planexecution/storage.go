@@ -6,6 +6,7 @@ package planexecution
 import (
 	"context"
 
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -88,6 +89,33 @@ func (*REST) ShortNames() []string { return []string{"pe"} }
 
 // Categories of the resource for kubectl.
 func (*REST) Categories() []string { return []string{"kudo"} }
+
+// Delete deletes a run. One that has ended is recorded in its Instance first: a server that dies between the end of a run and its record
+// leaves a lock whose run must be there to tell that it has ended, or it would run again.
+func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
+	return r.Store.Delete(ctx, name, r.recorded(validate, options), options)
+}
+
+// DeleteCollection deletes the runs that match, each as Delete does.
+func (r *REST) DeleteCollection(ctx context.Context, validate rest.ValidateObjectFunc, options *metav1.DeleteOptions, list *metainternalversion.ListOptions) (runtime.Object, error) {
+	return r.Store.DeleteCollection(ctx, r.recorded(validate, options), options, list)
+}
+
+// recorded is the check before a deletion, after which the Instance knows of the end of the run.
+func (r *REST) recorded(validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) rest.ValidateObjectFunc {
+	return func(ctx context.Context, obj runtime.Object) error {
+		if validate != nil {
+			if err := validate(ctx, obj); err != nil {
+				return err
+			}
+		}
+		pe, ok := obj.(*kudo.PlanExecution)
+		if !ok || !pe.Status.Status.IsTerminal() || (options != nil && dryrun.IsDryRun(options.DryRun)) {
+			return nil
+		}
+		return r.instances.Record(ctx, pe)
+	}
+}
 
 // afterDelete releases the Instance of a run that was deleted before its end.
 func (r *REST) afterDelete(obj runtime.Object, options *metav1.DeleteOptions) {

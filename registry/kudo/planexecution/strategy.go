@@ -5,8 +5,10 @@ package planexecution
 
 import (
 	"context"
+	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -23,19 +25,28 @@ func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	obj.(*kudo.PlanExecution).Generation = 1
 }
 
-// PrepareForUpdate keeps the status and what the server stamped, and counts changes of the spec.
+// PrepareForUpdate keeps the status and what the server stamped, and counts changes of the spec. Owners may be taken away, as the garbage
+// collector does, but not added: the collector would delete the run after an owner that does not exist, for somebody who may not.
 func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	after, before := obj.(*kudo.PlanExecution), old.(*kudo.PlanExecution)
 	after.Status = before.Status
-	after.Spec.RequestedBy = before.Spec.RequestedBy
-	after.Spec.Trigger = before.Spec.Trigger
-	after.Spec.OperatorVersion = before.Spec.OperatorVersion
-	after.Spec.RevisionName = before.Spec.RevisionName
-	after.Spec.InstanceParameters = before.Spec.InstanceParameters
+	after.OwnerReferences = slices.DeleteFunc(slices.Clone(after.OwnerReferences), func(o metav1.OwnerReference) bool {
+		return !slices.ContainsFunc(before.OwnerReferences, func(b metav1.OwnerReference) bool { return b.UID == o.UID })
+	})
+	keepStamped(&after.Spec, &before.Spec)
 	after.Generation = before.Generation
 	if !apiequality.Semantic.DeepEqual(after.Spec, before.Spec) {
 		after.Generation++
 	}
+}
+
+// keepStamped keeps the fields of the spec that only the server writes.
+func keepStamped(after, before *kudo.PlanExecutionSpec) {
+	after.RequestedBy = before.RequestedBy
+	after.Trigger = before.Trigger
+	after.OperatorVersion = before.OperatorVersion
+	after.RevisionName = before.RevisionName
+	after.InstanceParameters = before.InstanceParameters
 }
 
 // Validate checks a new PlanExecution.

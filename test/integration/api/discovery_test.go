@@ -30,6 +30,7 @@ func TestDiscovery(t *testing.T) {
 		"operatorversionrevisions OperatorVersionRevision ovr: delete deletecollection get list patch update watch",
 		"operatorversions OperatorVersion ov kudo: " + all,
 		"planexecutions PlanExecution pe kudo: " + all,
+		"planexecutions/cancel PlanExecutionCancel: create",
 		"planexecutions/log PlanExecution: get",
 		"planexecutions/status PlanExecution: get patch update",
 	}

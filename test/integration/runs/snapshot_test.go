@@ -26,7 +26,7 @@ func TestSnapshot(t *testing.T) {
 			t.Parallel()
 			ns := l.Namespace(t)
 			pe := l.Install(t, ns, lab.Operator{
-				Plans:      map[string]v1beta1.Plan{"deploy": lab.Serial("wait", "result")},
+				Plans:      map[string]v1beta1.Plan{"deploy": lab.Serial("wait", "result"), "update": lab.Serial("result")},
 				Tasks:      []v1beta1.Task{lab.Apply("wait", "wait"), lab.Apply("result", "result")},
 				Templates:  map[string]string{"wait": lab.Workload("Deployment", "wait", "test/"+ns), "result": lab.ConfigMap("result", "first {{ .Params.p }} {{ .OperatorVersion }}")},
 				Parameters: []v1beta1.Parameter{lab.Parameter("p", "default")},

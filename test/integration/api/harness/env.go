@@ -28,9 +28,9 @@ type Env struct {
 }
 
 // Run starts a cluster and KUDO, hands them to use, runs the tests and removes everything. It returns the exit code of TestMain:
-// the tests fail, too, if the server's log tells of a mistake of the server.
-func Run(m *testing.M, o cluster.KUDOOptions, use func(*Env)) int {
-	e, err := start(o)
+// the tests fail, too, if the server's log tells of a mistake of the server. The cluster knows the users beside the usual ones.
+func Run(m *testing.M, o cluster.KUDOOptions, use func(*Env), users ...cluster.User) int {
+	e, err := start(o, users)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		if e != nil {
@@ -57,7 +57,7 @@ func Run(m *testing.M, o cluster.KUDOOptions, use func(*Env)) int {
 	return code
 }
 
-func start(o cluster.KUDOOptions) (*Env, error) {
+func start(o cluster.KUDOOptions, users []cluster.User) (*Env, error) {
 	if os.Getenv(binVariable) == "" {
 		return nil, fmt.Errorf("%s is not set: run make build, then set it to the folder bin", binVariable)
 	}
@@ -66,7 +66,7 @@ func start(o cluster.KUDOOptions) (*Env, error) {
 		return nil, err
 	}
 	logf := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "cluster: "+format+"\n", args...) }
-	c, err := cluster.Start(context.Background(), cluster.Options{Dir: filepath.Join(dir, "cluster"), Mode: cluster.ModeControllers, Log: logf})
+	c, err := cluster.Start(context.Background(), cluster.Options{Dir: filepath.Join(dir, "cluster"), Mode: cluster.ModeControllers, Users: users, Log: logf})
 	if err != nil {
 		return nil, err
 	}

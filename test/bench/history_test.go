@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"testing"
 	"time"
 
@@ -53,6 +54,10 @@ func listing(b *testing.B, endpoint string, total int, few map[string]float64) {
 	s, stop := newServer(b, endpoint)
 	defer stop()
 	s.ready(b)
+	runtime.GC()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	b.Logf("%d MiB of heap, that of etcd included, with %d runs", memory.HeapAlloc>>20, total)
 	for _, list := range []struct {
 		name  string
 		query url.Values

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
@@ -44,6 +45,8 @@ type stores struct {
 	raw    storage.Interface
 	clock  *testingclock.FakePassiveClock
 	pruner *history.Pruner
+	// begin is when all runs were created.
+	begin time.Time
 }
 
 type options struct{ config storagebackend.Config }
@@ -77,7 +80,16 @@ func open(t *testing.T) *stores {
 	}
 	t.Cleanup(destroy)
 	s := &stores{storages["instances"].(*instance.REST), storages["planexecutions"].(*planexecution.REST), storages["operatorversionrevisions"].(*revision.REST),
-		raw, testingclock.NewFakePassiveClock(time.Now()), nil}
+		raw, testingclock.NewFakePassiveClock(time.Now()), nil, time.Now().Add(-time.Hour)}
+	for _, store := range []rest.Lister{s.instances, s.runs, s.revisions} {
+		err := wait.PollUntilContextTimeout(inNamespace(t), 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			_, err := store.List(ctx, &metainternalversion.ListOptions{})
+			return err == nil, nil // the cache is not filled yet
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	s.pruner = &history.Pruner{Instances: s.instances, Runs: s.runs, Revisions: s.revisions, Clock: s.clock}
 	return s
 }
@@ -103,10 +115,10 @@ func (s *stores) instance(t *testing.T, successful, failed *int32) *kudo.Instanc
 	return i
 }
 
-// run stores a run of the Instance that ended so many seconds after an hour ago.
+// run stores a run of the Instance that ended so many seconds after its creation.
 func (s *stores) run(t *testing.T, name, instance string, status kudo.ExecutionStatus, second int, revision string) {
 	t.Helper()
-	begin := metav1.NewTime(time.Now().Add(-time.Hour))
+	begin := metav1.NewTime(s.begin)
 	end := metav1.NewTime(begin.Add(time.Duration(second) * time.Second))
 	run := &kudo.PlanExecution{ObjectMeta: meta(name), Spec: kudo.PlanExecutionSpec{InstanceName: instance, PlanName: "work", RevisionName: revision},
 		Status: kudo.PlanExecutionStatus{Status: status}}

@@ -79,6 +79,19 @@ func TestPruneNothing(t *testing.T) {
 	}
 }
 
+// TestPruneSameSecond: of runs that ended within a second, the one that was written last is the newest, whatever its name.
+func TestPruneSameSecond(t *testing.T) {
+	s := open(t)
+	s.instance(t, new(int32(1)), nil)
+	for _, name := range []string{"m", "z", "a", "k"} {
+		s.run(t, name, "db", kudo.ExecutionComplete, 0, "")
+	}
+	s.prune(t)
+	if diff := cmp.Diff([]string{"k"}, left(t, s.runs)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestPruneHeld: a run that somebody holds with a finalizer is deleted once, stays until it is let go, and counts for nothing.
 func TestPruneHeld(t *testing.T) {
 	s := open(t)

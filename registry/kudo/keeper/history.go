@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
@@ -96,6 +97,8 @@ func (c *chronicle) work(ctx context.Context) {
 		}
 		again, err := c.pruner.Prune(ctx, key.Namespace, key.Name)
 		switch {
+		case apierrors.IsTooManyRequests(err): // the cache is not filled yet
+			c.queue.AddRateLimited(key)
 		case err != nil && ctx.Err() == nil:
 			klog.FromContext(ctx).Error(err, "Cannot delete what is surplus of the history; trying again", "instance", key)
 			c.queue.AddRateLimited(key)

@@ -26,7 +26,6 @@ func cancel(body string) send {
 // TestCancel: a run that is under way ends at once, also one that is suspended, and the Instance is free with the answer.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t)
 	cancelled := func(words ...string) answer {
 		return answer{code: http.StatusCreated, effect: func(s *scene, r harness.Response) {
 			s.Helper()
@@ -54,7 +53,7 @@ func TestCancel(t *testing.T) {
 	const body = "{apiVersion: kudo.dev/v1beta1, kind: PlanExecutionCancel, message: the disk is full}"
 	forbidden := refused(http.StatusForbidden, `"alice" cannot create resource "planexecutions/cancel"`)
 	tooLong := invalid("message", "Too long", "1024")
-	check(t, ns, []row{
+	check(t, []row{
 		{"with a reason", cancel(body), always(over).but(missing, absent).but(cancelled(": the disk is full"), append(busy, deleting)...)},
 		{"without a reason", cancel("{}"), always(over).but(missing, absent).but(cancelled(), append(busy, deleting)...)},
 		{"without the right", cancel(body).as(alice), always(forbidden).but(forbidden, absent)},

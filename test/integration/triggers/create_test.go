@@ -36,8 +36,7 @@ func taken() answer {
 
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t)
-	check(t, ns, []row{
+	check(t, []row{
 		{"POST", post(""),
 			always(taken()).but(created("deploy", "Create"), absent).but(noVersion, versionGone)},
 		// Nothing of the spec differs, so no plan starts; even in Instances that are held, whose lock the applied text does not mention.

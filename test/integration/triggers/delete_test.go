@@ -16,10 +16,9 @@ import (
 // TestDelete: the cleanup takes over from whatever runs, and starts once.
 func TestDelete(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t)
 	cleaning := runs("cleanup", "Cleanup").and(terminating)
 	over := restarts("cleanup", "Cleanup").and(terminating)
-	check(t, ns, []row{
+	check(t, []row{
 		{"DELETE", remove, always(cleaning).but(over, busy...).but(nothing(), dying...).but(vanishes(), plain)},
 		{"by somebody who may not start plans by name", send(remove).as(alice), always(cleaning).but(over, busy...).but(nothing(), dying...).but(vanishes(), plain)},
 	})

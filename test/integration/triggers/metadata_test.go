@@ -34,9 +34,8 @@ func put(edit func(*unstructured.Unstructured)) send {
 // TestMetadata: what does not change the spec is taken at any time and starts nothing.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t)
 	free := changes().leaves("", "metadata", "finalizers")
-	check(t, ns, []row{
+	check(t, []row{
 		{"a label", patch(`{"metadata":{"labels":{"a":"b"}}}`), always(changes())},
 		{"an annotation of somebody who may not start plans", patch(`{"metadata":{"annotations":{"a":"b"}}}`).as(alice), always(changes())},
 		{"PUT with a label", put(func(i *unstructured.Unstructured) { i.SetLabels(map[string]string{"a": "b"}) }), always(changes())},
@@ -51,7 +50,6 @@ func TestMetadata(t *testing.T) {
 // TestStatus: whoever may write a status cannot free an Instance by it, nor take it.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t)
 	status := func(body string) send {
 		return func(s *scene) harness.Request {
 			r := patch(body)(s)
@@ -68,7 +66,7 @@ func TestStatus(t *testing.T) {
 		s.same("revisions", s.before.Revisions, s.after.Revisions)
 	})
 	history := refused(http.StatusConflict, "the run has ended", "history")
-	check(t, ns, []row{
+	check(t, []row{
 		{"of the Instance, with a lock", status(`{"spec":{"planExecution":{"planName":"","uid":""},"parameters":{"SIZE":"9"}},"status":{"planStatus":{"extra":{"name":"extra","status":"COMPLETE"}}}}`), always(lockStays)},
 		{"of the Instance, with another lock", status(`{"spec":{"planExecution":{"planName":"restore","uid":"mine"}},"status":{"planStatus":{"extra":{"name":"extra","status":"COMPLETE"}}}}`), always(lockStays)},
 		{"of a run that does not hold the Instance", func(s *scene) harness.Request {

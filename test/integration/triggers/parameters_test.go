@@ -14,7 +14,6 @@ import (
 // beside a run of another plan. What is wrong with a change is said before it is told to wait.
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t)
 	// starting is the column of changes that are in order.
 	starting := func(plan string) columns {
 		return always(runs(plan, "ParameterChange")).but(waits, busy...).but(tooLate, dying...).but(noVersion, versionGone)
@@ -24,7 +23,7 @@ func TestParameters(t *testing.T) {
 		return always(invalid(field, words...)).but(tooLate, dying...).but(noVersion, versionGone)
 	}
 	again := func(plan string) answer { return restarts(plan, "ParameterChange") }
-	check(t, ns, []row{
+	check(t, []row{
 		{"without trigger", set(`{"SIZE":"2"}`), starting("update").but(again("update"), updating)},
 		{"by somebody who may not start plans by name", set(`{"SIZE":"2"}`).as(alice), starting("update").but(again("update"), updating)},
 		{"added and removed", set(`{"SIZE":"2","PRESET":null}`), starting("update").but(again("update"), updating)},

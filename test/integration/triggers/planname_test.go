@@ -34,7 +34,6 @@ func theSame(uid string) send {
 // write anything else of it.
 func TestPlanName(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t)
 	blank := func() columns {
 		return always(nothing()).but(refused(http.StatusConflict, "cannot be emptied", `PlanExecution "{run}"`, `started by "{by}"`, "plan cancel", "{run}/cancel"),
 			deploying, backingUp, updating, held, deleting)
@@ -44,7 +43,7 @@ func TestPlanName(t *testing.T) {
 	}
 	manual := func(plan string) answer { return runs(plan, "Manual") }
 	unknown := invalid("spec.planExecution.planName", "supported values", `"backup"`, `"deploy"`)
-	check(t, ns, []row{
+	check(t, []row{
 		{"a plan", ask(`{"planName":"restore"}`),
 			always(manual("restore")).but(waits, deploying, backingUp, updating, deleting).but(nothing(), held).but(tooLate, cleanupFailed).but(noVersion, versionGone)},
 		{"a plan and a new uid", ask(`{"planName":"restore","uid":"mine"}`),

@@ -4,10 +4,13 @@
 package triggers_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"kudo.dev/kudo/test/cluster"
 	"kudo.dev/kudo/test/integration/api/harness"
@@ -17,7 +20,7 @@ import (
 const (
 	// bob may do everything with Instances and their runs.
 	bob = cluster.Bob
-	// alice may do everything with Instances but start plans by name, and cancel.
+	// alice may do everything with Instances but start plans by name, and cannot cancel runs.
 	alice = cluster.Alice
 )
 
@@ -41,24 +44,48 @@ const allPlans = "deploy update upgrade backup restore cleanup"
 func version(name, plans, parameters string) string {
 	text := fmt.Sprintf("apiVersion: kudo.dev/v1beta1\nkind: OperatorVersion\nmetadata: {name: %s}\nspec:\n"+
 		"  operator: {name: demo}\n  version: 1.0.0\n  parameters: %s\n  tasks: [{name: quick, kind: Dummy, spec: {done: true}}]\n  plans:\n", name, parameters)
-	for _, plan := range strings.Fields(plans) {
+	for _, plan := range strings.FieldsSeq(plans) {
 		text += fmt.Sprintf("    %s: {phases: [{name: main, steps: [{name: only, tasks: [quick]}]}]}\n", plan)
 	}
 	return text
 }
 
-// newTown makes a namespace with the OperatorVersions one, of which most Instances are, plain, which has no cleanup, and others, in
-// which alice and bob have their rights.
+// granting gives alice and bob their rights, in every namespace.
+var granting sync.Once
+
+// newTown makes a namespace with the OperatorVersions one, of which most Instances are, plain, which has no cleanup, and others.
 func newTown(t *testing.T, others ...string) string {
 	t.Helper()
 	ns := env.Namespace(t)
 	for _, text := range append(others, version("one", allPlans, parameters), version("plain", "deploy update upgrade backup restore", parameters)) {
 		env.Create(t, ns, "operatorversions", text)
 	}
-	rights := []string{"* instances,instances/status", "create instances/plans", "get,list,create,delete planexecutions"}
-	env.Grant(t, ns, alice, rights...)
-	env.Grant(t, ns, bob, append(rights, "trigger instances/plans", "create planexecutions/cancel", "patch planexecutions/status")...)
+	granting.Do(func() {
+		grant(t, ns, alice, "")
+		grant(t, ns, bob, "- {apiGroups: [kudo.dev], verbs: [trigger], resources: [instances/plans]}\n"+
+			"- {apiGroups: [kudo.dev], verbs: [create, patch], resources: [planexecutions/cancel, planexecutions/status]}\n")
+	})
 	return ns
+}
+
+// grant binds a role to a user: to do everything with Instances, to ask for plans and to read, create and delete PlanExecutions, as far
+// as kube-apiserver is concerned, and the extra rules.
+func grant(t *testing.T, ns, user, extra string) {
+	t.Helper()
+	const root = "/apis/rbac.authorization.k8s.io/v1/"
+	env.Expect(t, http.StatusCreated, harness.Request{Method: http.MethodPost, Path: root + "clusterroles", Body: fmt.Sprintf(
+		"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: of-%s}\nrules:\n"+
+			"- {apiGroups: [kudo.dev], verbs: ['*'], resources: [instances, instances/status]}\n"+
+			"- {apiGroups: [kudo.dev], verbs: [create], resources: [instances/plans]}\n%s"+
+			"- {apiGroups: [kudo.dev], verbs: [get, list, create, delete], resources: [planexecutions]}\n", user, extra)})
+	env.Expect(t, http.StatusCreated, harness.Request{Method: http.MethodPost, Path: root + "clusterrolebindings", Body: fmt.Sprintf(
+		"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: of-%s}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: of-%s}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %s}]}", user, user, user)})
+	env.Until(t, 20*time.Second, user+" to have rights", func() error {
+		if !env.Can(t, user, ns, "create", "planexecutions", "") {
+			return errors.New("not yet")
+		}
+		return nil
+	})
 }
 
 // instance is a new Instance with a value that changes are made to, and one that no parameter defines.
@@ -78,7 +105,6 @@ func (s *scene) create() {
 	i := env.Create(s.T, s.ns, "instances", instance(s.name, s.version))
 	s.run = i.Field(s.T, "spec", "planExecution", "template", "name")
 	s.deploy = s.run
-	s.report(s.run, "IN_PROGRESS")
 }
 
 // report tells the status of a run, as the executor does.

@@ -63,7 +63,10 @@ var states = []state{
 		s.create()
 		s.report(s.run, "FATAL_ERROR")
 	}},
-	{deploying, (*scene).create},
+	{deploying, func(s *scene) {
+		s.create()
+		s.report(s.run, "IN_PROGRESS")
+	}},
 	{backingUp, func(s *scene) {
 		deployed(s)
 		s.start(http.StatusCreated, harness.Request{Method: "POST", Path: s.path("plans", "backup:trigger")})

@@ -40,17 +40,22 @@ func (c columns) but(a answer, states ...string) columns {
 	return c
 }
 
-// check sends the request of each row in every state.
-func check(t *testing.T, ns string, rows []row) {
+// check sends the request of each row in every state. Each row has a namespace of its own with the versions, because the server
+// reads through all runs of a namespace to list those of one Instance.
+func check(t *testing.T, rows []row, versions ...string) {
 	t.Helper()
 	for _, r := range rows {
-		for _, st := range states {
-			want, ok := r.answers[st.name]
-			if !ok || len(r.answers) != len(states) {
-				t.Fatalf("%s: there are answers for %d states, want one for each of %d", r.name, len(r.answers), len(states))
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			ns := newTown(t, versions...)
+			for _, st := range states {
+				want, ok := r.answers[st.name]
+				if !ok || len(r.answers) != len(states) {
+					t.Fatalf("there are answers for %d states, want one for each of %d", len(r.answers), len(states))
+				}
+				one(t, ns, st.name, st.make, r.send, want)
 			}
-			one(t, ns, r.name+"/"+st.name, st.make, r.send, want)
-		}
+		})
 	}
 }
 

@@ -44,7 +44,6 @@ var ways = []way{
 // TestTrigger: a plan that is started by name waits for every run, one of itself, too.
 func TestTrigger(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t)
 	unknown := invalid("spec.planName", "supported values", `"backup"`, `"deploy"`)
 	gone := invalid("spec.instanceName", "OperatorVersion", "does not exist", "create it")
 	for _, w := range ways {
@@ -62,7 +61,7 @@ func TestTrigger(t *testing.T) {
 		}
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
-			check(t, ns, []row{
+			check(t, []row{
 				{"restore", w.request("restore", ""), starting("restore")},
 				{"backup", w.request("backup", ""), starting("backup")},
 				{"deploy", w.request("deploy", ""), starting("deploy")},

@@ -23,7 +23,6 @@ func to(version, rest string) send {
 // TestUpgrade: an upgrade waits for every run, of whatever plan.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	ns := newTown(t, version("next", allPlans, following), version("older", "deploy", parameters))
 	away := env.Namespace(t)
 	env.Create(t, away, "operatorversions", version("one", allPlans, parameters))
 	env.Grant(t, away, bob, "get operatorversions")
@@ -34,7 +33,7 @@ func TestUpgrade(t *testing.T) {
 	upgrade := runs("upgrade", "Upgrade").leaves("[kudo.dev.instance.cleanup]", "metadata", "finalizers")
 	kept := func(values string) answer { return upgrade.leaves("map["+values+"]", "spec", "parameters") }
 	elsewhere := patch(fmt.Sprintf(`{"spec":{"operatorVersion":{"name":"one","namespace":%q}}}`, away))
-	check(t, ns, []row{
+	check(t, []row{
 		{"to the next version", to("next", ""), starting(kept("FIXED:once"))},
 		{"by somebody who may not start plans by name", to("next", "").as(alice), starting(upgrade)},
 		{"back to an older version, without upgrade and cleanup", to("older", ""),
@@ -58,7 +57,7 @@ func TestUpgrade(t *testing.T) {
 		{"other fields of the reference", func(s *scene) harness.Request {
 			return patch(fmt.Sprintf(`{"spec":{"operatorVersion":{"kind":"OperatorVersion","apiVersion":"kudo.dev/v1beta1","uid":"x","namespace":%q}}}`, s.ns))(s)
 		}, always(changes())},
-	})
+	}, version("next", allPlans, following), version("older", "deploy", parameters))
 }
 
 func TestUpgradeSpecials(t *testing.T) {

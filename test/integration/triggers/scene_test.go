@@ -44,7 +44,7 @@ const allPlans = "deploy update upgrade backup restore cleanup"
 func version(name, plans, parameters string) string {
 	text := fmt.Sprintf("apiVersion: kudo.dev/v1beta1\nkind: OperatorVersion\nmetadata: {name: %s}\nspec:\n"+
 		"  operator: {name: demo}\n  version: 1.0.0\n  parameters: %s\n  tasks: [{name: quick, kind: Dummy, spec: {done: true}}]\n  plans:\n", name, parameters)
-	for _, plan := range strings.FieldsSeq(plans) {
+	for plan := range strings.FieldsSeq(plans) {
 		text += fmt.Sprintf("    %s: {phases: [{name: main, steps: [{name: only, tasks: [quick]}]}]}\n", plan)
 	}
 	return text

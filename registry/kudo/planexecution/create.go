@@ -125,11 +125,11 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Inst
 	if err != nil {
 		return nil, nil, err
 	}
-	if pe.Spec.PlanName == kudo.CleanupPlanName && i.DeletionTimestamp == nil {
-		return nil, nil, invalid(pe, instance.CleanupByHand(spec.Child("planName")))
-	}
 	if _, ok := ov.Spec.Plans[pe.Spec.PlanName]; !ok {
 		return nil, nil, invalid(pe, field.NotSupported(spec.Child("planName"), pe.Spec.PlanName, instance.PlanNames(ov)))
+	}
+	if pe.Spec.PlanName == kudo.CleanupPlanName && i.DeletionTimestamp == nil {
+		return nil, nil, invalid(pe, instance.CleanupByHand(spec.Child("planName")))
 	}
 	if errs := checkParameters(pe, i, ov); len(errs) > 0 {
 		return nil, nil, invalid(pe, errs...)

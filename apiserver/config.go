@@ -4,10 +4,8 @@
 package apiserver
 
 import (
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/openapi"
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	genericfilters "k8s.io/apiserver/pkg/server/filters"
 	corelisters "k8s.io/client-go/listers/core/v1"
 
 	generatedopenapi "kudo.dev/kudo/generated/openapi"
@@ -37,14 +35,16 @@ func NewGenericConfig() *genericapiserver.RecommendedConfig {
 	for _, info := range []*string{&c.OpenAPIConfig.Info.Title, &c.OpenAPIV3Config.Info.Title} {
 		*info = "KUDO"
 	}
-	// The same two kinds of requests that kube-apiserver, which proxies to this server, lets run for longer than a minute.
-	c.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log"))
+	c.LongRunningFunc = longRunning()
 	c.BuildHandlerChainFunc = buildHandlerChain
 	return c
 }
 
 // Complete fills in what follows from the rest.
 func (c *Config) Complete() CompletedConfig {
+	if authz := &c.Generic.Authorization; authz.Authorizer != nil {
+		authz.Authorizer = wholeFirst{authz.Authorizer}
+	}
 	completed := &completedConfig{generic: c.Generic.Complete()}
 	if informers := c.Generic.SharedInformerFactory; informers != nil {
 		completed.namespaces = informers.Core().V1().Namespaces().Lister()
@@ -74,6 +74,9 @@ func (c completedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		return nil, err
 	}
 	if err := installTriggerRoute(server); err != nil {
+		return nil, err
+	}
+	if err := installStreams(server, group, c.generic.ShutdownInitiatedNotify()); err != nil {
 		return nil, err
 	}
 	if front := c.generic.Authentication.RequestHeaderConfig; front != nil {

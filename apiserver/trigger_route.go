@@ -25,30 +25,38 @@ const triggerSuffix = ":trigger"
 // body and hands the request to POST …/instances/{name}/plans, so that decoding, admission, dry run, audit and
 // authorization are the same for both.
 func installTriggerRoute(server *genericapiserver.GenericAPIServer) error {
+	ws, err := webService(server)
+	if err != nil {
+		return err
+	}
+	ws.Route(ws.POST("/namespaces/{namespace}/instances/{name}/plans/{plan}"+triggerSuffix).
+		Doc("start a run of a plan of the specified Instance").
+		Operation("createNamespacedInstancePlanTrigger").
+		Param(ws.PathParameter("namespace", "namespace of the Instance").DataType("string")).
+		Param(ws.PathParameter("name", "name of the Instance").DataType("string")).
+		Param(ws.PathParameter("plan", "name of the plan").DataType("string")).
+		Param(ws.QueryParameter("dryRun", "All answers what would run and stores nothing").DataType("string")).
+		Param(ws.QueryParameter("fieldManager", "name of the client").DataType("string")).
+		Param(ws.QueryParameter("fieldValidation", "Strict, Warn or Ignore").DataType("string")).
+		Reads(v1beta1.PlanTrigger{}).
+		Returns(http.StatusCreated, "Created", v1beta1.PlanExecution{}).
+		Writes(v1beta1.PlanExecution{}).
+		Consumes("*/*").
+		To(func(req *restful.Request, resp *restful.Response) {
+			dispatchTrigger(server, req, resp)
+		}))
+	return nil
+}
+
+// webService holds the routes of the group.
+func webService(server *genericapiserver.GenericAPIServer) (*restful.WebService, error) {
 	root := genericapiserver.APIGroupPrefix + "/" + v1beta1.SchemeGroupVersion.String()
 	for _, ws := range server.Handler.GoRestfulContainer.RegisteredWebServices() {
-		if ws.RootPath() != root {
-			continue
+		if ws.RootPath() == root {
+			return ws, nil
 		}
-		ws.Route(ws.POST("/namespaces/{namespace}/instances/{name}/plans/{plan}"+triggerSuffix).
-			Doc("start a run of a plan of the specified Instance").
-			Operation("createNamespacedInstancePlanTrigger").
-			Param(ws.PathParameter("namespace", "namespace of the Instance").DataType("string")).
-			Param(ws.PathParameter("name", "name of the Instance").DataType("string")).
-			Param(ws.PathParameter("plan", "name of the plan").DataType("string")).
-			Param(ws.QueryParameter("dryRun", "All answers what would run and stores nothing").DataType("string")).
-			Param(ws.QueryParameter("fieldManager", "name of the client").DataType("string")).
-			Param(ws.QueryParameter("fieldValidation", "Strict, Warn or Ignore").DataType("string")).
-			Reads(v1beta1.PlanTrigger{}).
-			Returns(http.StatusCreated, "Created", v1beta1.PlanExecution{}).
-			Writes(v1beta1.PlanExecution{}).
-			Consumes("*/*").
-			To(func(req *restful.Request, resp *restful.Response) {
-				dispatchTrigger(server, req, resp)
-			}))
-		return nil
 	}
-	return fmt.Errorf("no web service is installed at %s", root)
+	return nil, fmt.Errorf("no web service is installed at %s", root)
 }
 
 func dispatchTrigger(server *genericapiserver.GenericAPIServer, req *restful.Request, resp *restful.Response) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,7 +38,7 @@ var (
 	crds        = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 )
 
-// world is an API server of fakes that checks resourceVersions of PlanExecutions and does server-side apply.
+// world is an API server of fakes that checks resourceVersions of PlanExecutions, logs what it stores, and does server-side apply.
 type world struct {
 	t       *testing.T
 	kudo    *fake.Clientset
@@ -146,7 +147,11 @@ func (w *world) updateExecution(action clienttesting.Action) (bool, runtime.Obje
 	}
 	if action.GetSubresource() == "status" {
 		next := current.DeepCopy()
+		if len(pe.Status.Log) > 0 {
+			w.t.Errorf("the executor keeps and sends the log: %v", pe.Status.Log)
+		}
 		next.Status = pe.Status
+		next.Status.Log = slices.Concat(current.Status.Log, []v1beta1.PlanExecutionLogEntry{{Sequence: int64(len(current.Status.Log) + 1)}})
 		pe = next
 		w.statuses = append(w.statuses, *pe.Status.DeepCopy())
 	}

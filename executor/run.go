@@ -145,7 +145,7 @@ func (c *Controller) get(ctx context.Context, pe *v1beta1.PlanExecution) (*v1bet
 	if apierrors.IsNotFound(err) || err == nil && live.UID != pe.UID {
 		return nil, nil
 	}
-	return live, err
+	return withoutLog(live), err
 }
 
 // logOnce logs an error when it is another one than the last of this run: while the API server is away every run has the

@@ -69,7 +69,8 @@ func refused(err error) bool {
 func (c *Controller) update(ctx context.Context, pe *v1beta1.PlanExecution) (*v1beta1.PlanExecution, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	return c.Kudo.KudoV1beta1().PlanExecutions(pe.Namespace).UpdateStatus(ctx, pe, metav1.UpdateOptions{})
+	stored, err := c.Kudo.KudoV1beta1().PlanExecutions(pe.Namespace).UpdateStatus(ctx, pe, metav1.UpdateOptions{})
+	return withoutLog(stored), err
 }
 
 // rebase returns the version to try again on after a write failed, or why the run cannot be written.

@@ -26,6 +26,7 @@ import (
 func (o *Options) RunServer(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	tuneCollector()
 	kube, err := o.kubeConfig()
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	c := &Cluster{dir: o.Dir, log: o.Log, state: state{
 		Mode: o.Mode, NodeCount: o.NodeCount, BinDir: bin, Detach: o.Detach,
-		EnableStageCRDs: o.EnableStageCRDs, APIServerArgs: o.APIServerArgs,
+		EnableStageCRDs: o.EnableStageCRDs, Durable: o.Durable, APIServerArgs: o.APIServerArgs,
 	}}
 	if err := c.prepare(o); err != nil {
 		return nil, fmt.Errorf("cluster: prepare %s: %w", o.Dir, err)

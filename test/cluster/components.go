@@ -34,17 +34,20 @@ func (c *Cluster) component(name string, args ...string) component {
 
 func (c *Cluster) etcd() component {
 	peer := fmt.Sprintf("http://127.0.0.1:%d", c.state.EtcdPeerPort)
-	return c.component(etcd,
-		"--data-dir="+c.path("etcd"),
-		"--listen-client-urls="+c.EtcdURL(),
-		"--advertise-client-urls="+c.EtcdURL(),
-		"--listen-peer-urls="+peer,
-		"--initial-advertise-peer-urls="+peer,
-		"--initial-cluster=default="+peer,
-		// Nobody keeps what is in a test cluster through a power cut.
-		"--unsafe-no-fsync",
+	args := []string{
+		"--data-dir=" + c.path("etcd"),
+		"--listen-client-urls=" + c.EtcdURL(),
+		"--advertise-client-urls=" + c.EtcdURL(),
+		"--listen-peer-urls=" + peer,
+		"--initial-advertise-peer-urls=" + peer,
+		"--initial-cluster=default=" + peer,
 		"--log-level=warn",
-	)
+	}
+	if !c.state.Durable {
+		// Nobody keeps what is in a test cluster through a power cut.
+		args = append(args, "--unsafe-no-fsync")
+	}
+	return c.component(etcd, args...)
 }
 
 func (c *Cluster) apiServer() component {

@@ -148,6 +148,17 @@ func (k *KUDO) KillOutdated() ([]string, error) {
 // BinDir is the folder of the programs it was started from.
 func (k *KUDO) BinDir() string { return k.state.BinDir }
 
+// UseBinDir makes later starts take the programs of another folder, which is found as KUDOOptions.BinDir is. What
+// runs is left alone.
+func (k *KUDO) UseBinDir(ctx context.Context, dir string) error {
+	dir, err := kudoBinDir(ctx, k.c, dir)
+	if err != nil {
+		return err
+	}
+	k.state.BinDir = dir
+	return writeJSON(k.c.path(kudoStateFile), k.state)
+}
+
 func (k *KUDO) serverComponent() component {
 	kubeconfig := k.c.KubeconfigPath(Server)
 	return component{name: kudoServer, program: filepath.Join(k.state.BinDir, kudoServer), env: k.state.Env,

@@ -52,6 +52,9 @@ type Options struct {
 	// ExtraStages are files with further KWOK stages, or changed ones of the
 	// same name.
 	ExtraStages []string
+	// Durable makes etcd wait for the disk at every write, as it does where data
+	// matter: for who measures time. By default it does not, which is faster.
+	Durable bool
 	// APIServerArgs are appended to the command line of kube-apiserver.
 	APIServerArgs []string
 	// Users are known to the cluster beside those of DefaultUsers.

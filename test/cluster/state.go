@@ -20,6 +20,7 @@ type state struct {
 	BinDir          string   `json:"binDir"`
 	Detach          bool     `json:"detach"`
 	EnableStageCRDs bool     `json:"enableStageCRDs,omitempty"`
+	Durable         bool     `json:"durable,omitempty"`
 	APIServerArgs   []string `json:"apiServerArgs,omitempty"`
 	EtcdPort        int      `json:"etcdPort"`
 	EtcdPeerPort    int      `json:"etcdPeerPort"`

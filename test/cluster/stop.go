@@ -54,6 +54,14 @@ func (c *Cluster) Remove() error {
 	return os.RemoveAll(c.dir)
 }
 
+// KillAPIServer ends kube-apiserver as kill -9 does and returns when it is gone;
+// Repair starts it again.
+func (c *Cluster) KillAPIServer() error {
+	ctx, cancel := withPatience(context.Background())
+	defer cancel()
+	return c.signal(ctx, kubeAPIServer, syscall.SIGKILL)
+}
+
 // Dead names the processes of the control plane that ought to run and do not.
 func (c *Cluster) Dead() []string {
 	return slices.DeleteFunc(c.names(), func(name string) bool { return c.pid(name) != 0 })

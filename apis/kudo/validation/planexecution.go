@@ -113,3 +113,15 @@ func validateTree(status *kudo.PlanExecutionStatus, path *field.Path) field.Erro
 	}
 	return errs
 }
+
+// ValidatePlanExecutionLogOptions checks the query of the log of a run. An empty format is text.
+func ValidatePlanExecutionLogOptions(o *kudo.PlanExecutionLogOptions) field.ErrorList {
+	var errs field.ErrorList
+	if o.Format != "" && o.Format != kudo.TextLogFormat && o.Format != kudo.JSONLogFormat {
+		errs = append(errs, field.NotSupported(field.NewPath("format"), o.Format, []string{kudo.TextLogFormat, kudo.JSONLogFormat}))
+	}
+	if o.SinceSequence < 0 {
+		errs = append(errs, field.Invalid(field.NewPath("sinceSequence"), o.SinceSequence, "must not be negative: it is the number of the last entry you have, or 0 for all entries"))
+	}
+	return errs
+}

@@ -107,7 +107,7 @@ func TestPruneLate(t *testing.T) {
 
 func revisionOf(t *testing.T, content string) string {
 	t.Helper()
-	name, err := revision.Name("db", &version(content).Spec)
+	name, err := revision.Name("db", version(content))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,8 @@ func (r *PlansREST) Create(ctx context.Context, name string, obj runtime.Object,
 	if err := r.instances.runs.Authorize(ctx, name, trigger.PlanName); err != nil {
 		return nil, err
 	}
-	if _, err := r.instances.Get(ctx, name, &metav1.GetOptions{}); err != nil {
+	i, err := r.instances.recent(ctx, name)
+	if err != nil {
 		return nil, err
 	}
 	namespace := genericapirequest.NamespaceValue(ctx)
@@ -91,5 +92,18 @@ func (r *PlansREST) Create(ctx context.Context, name string, obj runtime.Object,
 	if run.Name == "" && run.GenerateName == "" {
 		run.GenerateName = name + "-" + trigger.PlanName + "-"
 	}
-	return r.instances.runs.CreateAdmitted(ctx, run, options)
+	return r.instances.runs.CreateAdmitted(ctx, run, i, options)
+}
+
+// recent is the Instance from the watch cache, which may be a moment behind and costs no call to the storage; what is decided by it
+// is checked when the lock is taken. An Instance that the cache does not have yet is read from the storage.
+func (r *REST) recent(ctx context.Context, name string) (*kudo.Instance, error) {
+	obj, err := r.Get(ctx, name, &metav1.GetOptions{ResourceVersion: "0"})
+	if err != nil {
+		obj, err = r.Get(ctx, name, &metav1.GetOptions{})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return obj.(*kudo.Instance), nil
 }

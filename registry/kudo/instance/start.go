@@ -112,7 +112,7 @@ func requestedBy(u user.Info) *kudo.RequestedBy {
 // Snapshot writes into a run what it starts with: the name of the revision that keeps the content of the OperatorVersion, the
 // parameters of the Instance, and the tree of the plan, all of it pending. The plan must exist; the revision need not yet.
 func Snapshot(run *kudo.PlanExecution, i *kudo.Instance, ov *kudo.OperatorVersion) error {
-	name, err := revision.Name(i.Name, &ov.Spec)
+	name, err := revision.Name(i.Name, ov)
 	if err != nil {
 		return err
 	}

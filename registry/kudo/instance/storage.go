@@ -35,8 +35,9 @@ type Runs interface {
 	Refusals(ctx context.Context, instance string, plans []string) []string
 	// Names are the PlanExecutions with these uids, as far as they are kept. ctx carries the namespace.
 	Names(ctx context.Context, instance string, uids sets.Set[types.UID]) (map[types.UID]string, error)
-	// CreateAdmitted creates a PlanExecution as if the user of ctx had, admission included. The caller has asked Authorize.
-	CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error)
+	// CreateAdmitted creates a PlanExecution as if the user of ctx had, admission included. The caller has asked Authorize. recent is its
+	// Instance as the watch cache has it.
+	CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, recent *kudo.Instance, options *metav1.CreateOptions) (runtime.Object, error)
 	// Admit asks admission about a run as if the user of ctx had created the PlanExecution.
 	Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []string) error
 	// Keep is Follow for a run that has not begun; one that has is left as it is, even if somebody deleted it.

@@ -178,6 +178,9 @@ func (k *Keeper) work(ctx context.Context) {
 // look brings the lock of one Instance and its run together.
 func (k *Keeper) look(ctx context.Context, key cache.ObjectName) error {
 	ctx = genericapirequest.WithNamespace(ctx, key.Namespace)
+	if k.inOrder(ctx, key.Name) {
+		return nil
+	}
 	obj, err := k.instances.Get(ctx, key.Name, &metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -205,6 +208,28 @@ func (k *Keeper) look(ctx context.Context, key cache.ObjectName) error {
 		return k.executions.Follow(ctx, i) // says so in the Instance and releases it
 	}
 	return k.instances.Record(ctx, found.(*kudo.PlanExecution))
+}
+
+// inOrder tells whether nothing is to be done for an Instance, as far as the watch cache knows, which costs no call to the storage. If
+// the cache is behind, the change that it does not have yet brings the Instance here again.
+func (k *Keeper) inOrder(ctx context.Context, name string) bool {
+	obj, err := k.instances.Get(ctx, name, &metav1.GetOptions{ResourceVersion: "0"})
+	if err != nil {
+		return apierrors.IsNotFound(err)
+	}
+	i := obj.(*kudo.Instance)
+	if i.DeletionTimestamp != nil {
+		return false
+	}
+	wanted := lock.Execution(i)
+	if wanted == nil {
+		return true
+	}
+	found, err := k.executions.Get(ctx, wanted.Name, &metav1.GetOptions{ResourceVersion: "0"})
+	if err != nil || found.(*kudo.PlanExecution).UID != wanted.UID {
+		return false
+	}
+	return !lock.Record(i.DeepCopy(), found.(*kudo.PlanExecution), time.Now())
 }
 
 // missing creates the run that was accepted. One that had begun was created and then deleted: it is over.

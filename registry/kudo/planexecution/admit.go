@@ -21,14 +21,27 @@ import (
 
 // CreateAdmitted creates a run that was asked for by another request than the creation of a PlanExecution, as if it had been that:
 // policies, webhooks and quotas of PlanExecutions apply. The permission, which the caller has asked for, is asked for again: admission
-// may have put another plan into the run. ctx carries the namespace.
-func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, options *metav1.CreateOptions) (runtime.Object, error) {
+// may have put another plan into the run. recent is the Instance as the watch cache has it. ctx carries the namespace.
+func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, recent *kudo.Instance, options *metav1.CreateOptions) (runtime.Object, error) {
 	ctx = withCounted(asCreation(ctx, run.Namespace), run.Spec.InstanceName, run.Spec.PlanName)
 	validate, err := r.mutate(ctx, run, options)
 	if err != nil {
 		return nil, err
 	}
-	return r.Create(ctx, run, validate, options)
+	out, accepted, err := r.start(ctx, run, recent, validate, options)
+	if accepted || (!apierrors.IsConflict(err) && !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err)) {
+		return out, err
+	}
+	// It was refused and has changed nothing. Nobody is refused by what is not true any more.
+	obj, getErr := r.instances.Get(ctx, recent.Name, &metav1.GetOptions{})
+	if apierrors.IsNotFound(getErr) {
+		return nil, getErr
+	}
+	if getErr != nil || obj.(*kudo.Instance).ResourceVersion == recent.ResourceVersion {
+		return nil, err
+	}
+	out, _, err = r.start(ctx, run, obj.(*kudo.Instance), validate, options)
+	return out, err
 }
 
 // Admit asks admission about a run that is going to be created without a request of its own. The permission was asked for and the run

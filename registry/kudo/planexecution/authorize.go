@@ -31,8 +31,8 @@ const (
 func verbs(plan string) []string { return []string{anyPlan + ":" + plan, anyPlan} }
 
 // Authorize tells whether the user of ctx may run the plan of the Instance: the verb trigger:<plan>, or else trigger, on
-// instances/plans with the name of the Instance. The front door knows nothing of plans, so every path to a run asks here. The
-// decision is written into the audit log and counted.
+// instances/plans, for all Instances of the namespace or for this one. The front door knows nothing of plans, so every path to a run
+// asks here. The decision is written into the audit log and counted.
 func (r *REST) Authorize(ctx context.Context, instance, plan string) error {
 	if r.authorizer == nil {
 		return nil
@@ -40,16 +40,19 @@ func (r *REST) Authorize(ctx context.Context, instance, plan string) error {
 	if _, ok := genericapirequest.UserFrom(ctx); !ok {
 		return apierrors.NewInternalError(errors.New("the request has no user"))
 	}
-	for _, verb := range verbs(plan) {
-		allowed, err := r.mayUse(ctx, verb, instance)
-		if err != nil {
-			countDecision(ctx, instance, plan, decisionError)
-			return apierrors.NewInternalError(unanswered(ctx, instance, plan, err))
-		}
-		if allowed {
-			audit.AddAuditAnnotation(ctx, verbAnnotation, verb)
-			countDecision(ctx, instance, plan, decisionAllow)
-			return nil
+	// For all Instances first: these answers are kept for a few seconds, and most users need no other.
+	for _, name := range []string{"", instance} {
+		for _, verb := range verbs(plan) {
+			allowed, err := r.mayUse(ctx, verb, name)
+			if err != nil {
+				countDecision(ctx, instance, plan, decisionError)
+				return apierrors.NewInternalError(unanswered(ctx, instance, plan, err))
+			}
+			if allowed {
+				audit.AddAuditAnnotation(ctx, verbAnnotation, verb)
+				countDecision(ctx, instance, plan, decisionAllow)
+				return nil
+			}
 		}
 	}
 	audit.AddAuditAnnotation(ctx, missingAnnotation, strings.Join(verbs(plan), ","))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,18 +28,25 @@ func (r *REST) Create(ctx context.Context, obj runtime.Object, validate rest.Val
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a PlanExecution: %T", obj))
 	}
+	out, _, err := r.start(ctx, pe, nil, validate, options)
+	return out, err
+}
+
+// start is Create by an Instance that was read before; nil has it read. It also returns whether the lock was taken: a run that has it
+// is accepted even if it could not be stored.
+func (r *REST) start(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Instance, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, bool, error) {
 	if pe.ResourceVersion != "" {
 		// The storage would refuse it, but only after the lock was taken.
-		return nil, apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object to be created; a run is repeated by a PlanExecution of another name without it")
+		return nil, false, apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object to be created; a run is repeated by a PlanExecution of another name without it")
 	}
 	if pe.Name != "" {
 		if _, err := r.Get(ctx, pe.Name, &metav1.GetOptions{}); err == nil {
-			return nil, apierrors.NewAlreadyExists(kudo.Resource("planexecutions"), pe.Name)
+			return nil, false, apierrors.NewAlreadyExists(kudo.Resource("planexecutions"), pe.Name)
 		}
 	}
-	i, ov, err := r.prepare(ctx, pe)
+	i, ov, err := r.prepare(ctx, pe, i)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	attempt := &lockAttempt{rest: r, seen: i, dryRun: options.DryRun}
 	// Taking the lock is the last check, when uid and name are final.
@@ -55,9 +63,9 @@ func (r *REST) Create(ctx context.Context, obj runtime.Object, validate rest.Val
 	}
 	out, err := r.Store.Create(ctx, pe, locking, options)
 	if err != nil && attempt.taken != nil {
-		return attempt.settle(ctx, err)
+		out, err = attempt.settle(ctx, err)
 	}
-	return out, err
+	return out, attempt.taken != nil, err
 }
 
 // Update changes the little of a run that can be changed. A PlanExecution that does not exist is created if the request allows
@@ -71,9 +79,9 @@ func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectI
 	return r.Store.Update(ctx, name, info, create, update, false, options)
 }
 
-// prepare checks a new run against its Instance and OperatorVersion and stamps what only the server knows. It returns the
-// Instance and the OperatorVersion as it saw them.
-func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution) (*kudo.Instance, *kudo.OperatorVersion, error) {
+// prepare checks a new run against its Instance, which it reads if i is nil, and OperatorVersion, and stamps what only the server
+// knows. It returns the Instance and the OperatorVersion as it saw them.
+func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Instance) (*kudo.Instance, *kudo.OperatorVersion, error) {
 	if pe.Namespace == "" {
 		pe.Namespace = genericapirequest.NamespaceValue(ctx)
 	}
@@ -92,14 +100,16 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution) (*kudo.Insta
 		return nil, nil, err
 	}
 	spec := field.NewPath("spec")
-	obj, err := r.instances.Get(ctx, pe.Spec.InstanceName, &metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil, invalid(pe, field.NotFound(spec.Child("instanceName"), pe.Spec.InstanceName))
+	if i == nil {
+		obj, err := r.instances.Get(ctx, pe.Spec.InstanceName, &metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil, nil, invalid(pe, field.NotFound(spec.Child("instanceName"), pe.Spec.InstanceName))
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		i = obj.(*kudo.Instance)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	i := obj.(*kudo.Instance)
 	ov, err := r.operatorVersion(ctx, i, pe)
 	if err != nil {
 		return nil, nil, err
@@ -117,6 +127,7 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution) (*kudo.Insta
 	if err := instance.Snapshot(pe, i, ov); err != nil {
 		return nil, nil, err
 	}
+	appendLog(nil, pe, time.Now())
 	isController, block := true, true
 	pe.OwnerReferences = []metav1.OwnerReference{{
 		APIVersion: "kudo.dev/v1beta1", Kind: "Instance", Name: i.Name, UID: i.UID, Controller: &isController, BlockOwnerDeletion: &block}}

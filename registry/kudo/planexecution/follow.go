@@ -45,6 +45,7 @@ func (r *REST) Follow(ctx context.Context, i *kudo.Instance) error {
 		return err
 	}
 	pe.Status = lock.PendingStatus(plan)
+	appendLog(nil, pe, time.Now())
 	key, err := r.KeyFunc(ctx, pe.Name)
 	if err != nil {
 		return err

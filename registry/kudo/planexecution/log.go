@@ -6,26 +6,27 @@ package planexecution
 import (
 	"context"
 	"fmt"
-	"io"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"kudo.dev/kudo/apis/kudo"
-	"kudo.dev/kudo/registry/kudo/store"
+	"kudo.dev/kudo/apis/kudo/validation"
 )
 
-// LogREST serves the subresource log: what happened in a run, as lines of text. The name is one of the few that the front door
+// What the log is answered as.
+const (
+	textLog = "text/plain"
+	jsonLog = "application/x-ndjson"
+)
+
+// LogREST serves the subresource log: what happened in a run, as lines of text or JSON. The name is one of the few that the front door
 // lets stream for longer than a minute.
 type LogREST struct {
-	executions *REST
+	executions source
 	shutdown   <-chan struct{}
 }
 
@@ -46,7 +47,7 @@ func (*LogREST) New() runtime.Object { return &kudo.PlanExecution{} }
 func (*LogREST) Destroy() {}
 
 // ProducesMIMETypes are what is answered.
-func (*LogREST) ProducesMIMETypes(string) []string { return []string{"text/plain"} }
+func (*LogREST) ProducesMIMETypes(string) []string { return []string{textLog, jsonLog} }
 
 // ProducesObject tells OpenAPI that the answer is text.
 func (*LogREST) ProducesObject(string) any { return "" }
@@ -70,130 +71,29 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("not PlanExecutionLogOptions: %T", options))
 	}
-	obj, err := r.executions.Get(ctx, name, &metav1.GetOptions{})
-	if err != nil {
+	if errs := validation.ValidatePlanExecutionLogOptions(o); len(errs) > 0 {
+		return nil, badOptions(errs)
+	}
+	s := &logStream{rest: r, options: *o}
+	var err error
+	if s.first, s.from, err = newest(ctx, r.executions, name); err != nil {
 		return nil, err
 	}
-	return &logStream{rest: r, first: obj.(*kudo.PlanExecution), follow: o.Follow}, nil
+	if end := lastSequence(s.first.Status.Log); o.SinceSequence > end {
+		return nil, badOptions(field.ErrorList{field.Invalid(field.NewPath("sinceSequence"), o.SinceSequence, fmt.Sprintf(
+			"the log of this run ends at %d; what you have is of another run of the name: this one has uid %s and was created at %s; leave sinceSequence out",
+			end, s.first.UID, s.first.CreationTimestamp.UTC().Format("2006-01-02T15:04:05Z")))})
+	}
+	return s, nil
 }
 
-// logStream is an answer that is written while it is read. It is an object only in form.
-type logStream struct {
-	rest   *LogREST
-	first  *kudo.PlanExecution
-	follow bool
-}
-
-var _ rest.ResourceStreamer = &logStream{}
-
-// GetObjectKind is empty.
-func (*logStream) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
-
-// DeepCopyObject returns the stream itself, which never changes.
-func (s *logStream) DeepCopyObject() runtime.Object { return s }
-
-// InputStream starts writing. ctx ends when the client has gone.
-func (s *logStream) InputStream(ctx context.Context, _, _ string) (io.ReadCloser, bool, string, error) {
-	reader, writer := io.Pipe()
-	go func() { _ = writer.CloseWithError(s.write(ctx, writer)) }()
-	return reader, s.follow, "text/plain", nil
-}
-
-// write returns nil when the stream has ended in order.
-func (s *logStream) write(ctx context.Context, out io.Writer) error {
-	current := s.first
-	if err := writeLines(out, progress(nil, current, time.Now())); err != nil || !s.follow {
-		return err
+// badOptions is the answer to a query that is not valid.
+func badOptions(errs field.ErrorList) error {
+	err := apierrors.NewBadRequest(errs.ToAggregate().Error())
+	err.ErrStatus.Details = &metav1.StatusDetails{Group: kudo.GroupName, Kind: "PlanExecutionLogOptions"}
+	for _, e := range errs {
+		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
+			Type: metav1.CauseType(e.Type), Message: e.ErrorBody(), Field: e.Field})
 	}
-	from := current.ResourceVersion
-	for !current.Status.Status.IsTerminal() {
-		next, err := s.watch(ctx, out, current, from)
-		if next == nil || err != nil {
-			return err
-		}
-		if next.Status.Status.IsTerminal() {
-			return nil
-		}
-		// The watch broke off. What a list answers is a place that can be watched from; the version of an object that has not changed
-		// for long is not.
-		if current, from, err = s.reread(ctx, out, next); current == nil || err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rereadInterval is the pause before a watch that broke off is begun again.
-const rereadInterval = time.Second
-
-// watch writes what happens until the watch ends, and returns the last state: nil if there is nothing more to follow.
-func (s *logStream) watch(ctx context.Context, out io.Writer, current *kudo.PlanExecution, from string) (*kudo.PlanExecution, error) {
-	w, err := s.rest.executions.Watch(ctx, &metainternalversion.ListOptions{FieldSelector: byName(current), ResourceVersion: from})
-	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		return current, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer w.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, nil
-		case <-s.rest.shutdown:
-			return nil, writeLines(out, []line{{time.Now(), "the server stops; follow again to see the rest"}})
-		case event, ok := <-w.ResultChan():
-			if !ok || event.Type == watch.Error {
-				return current, nil
-			}
-			pe, isRun := store.Plain(event.Object).(*kudo.PlanExecution)
-			if !isRun || pe.UID != current.UID {
-				continue
-			}
-			if event.Type == watch.Deleted {
-				return nil, writeLines(out, append(progress(current, pe, time.Now()), line{time.Now(), "the PlanExecution was deleted"}))
-			}
-			if err := writeLines(out, progress(current, pe, time.Now())); err != nil {
-				return nil, err
-			}
-			if current = pe; current.Status.Status.IsTerminal() {
-				return current, nil
-			}
-		}
-	}
-}
-
-func byName(pe *kudo.PlanExecution) fields.Selector {
-	return fields.OneTermEqualSelector("metadata.name", pe.Name)
-}
-
-// reread reads the run again after a pause, writes what happened meanwhile, and tells from where to watch on. It returns nil if there
-// is nothing more to follow.
-func (s *logStream) reread(ctx context.Context, out io.Writer, current *kudo.PlanExecution) (*kudo.PlanExecution, string, error) {
-	select {
-	case <-ctx.Done():
-		return nil, "", nil
-	case <-s.rest.shutdown:
-		return nil, "", nil
-	case <-time.After(rereadInterval):
-	}
-	obj, err := s.rest.executions.List(ctx, &metainternalversion.ListOptions{FieldSelector: byName(current)})
-	if err != nil {
-		return nil, "", err
-	}
-	list := obj.(*kudo.PlanExecutionList)
-	if len(list.Items) == 0 || list.Items[0].UID != current.UID {
-		return nil, "", writeLines(out, []line{{time.Now(), "the PlanExecution was deleted"}})
-	}
-	pe := &list.Items[0]
-	return pe, list.ResourceVersion, writeLines(out, progress(current, pe, time.Now()))
-}
-
-func writeLines(out io.Writer, lines []line) error {
-	for _, l := range lines {
-		if _, err := fmt.Fprintln(out, l); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }

@@ -67,6 +67,7 @@ func (r *StatusREST) Update(ctx context.Context, name string, info rest.UpdatedO
 // is taken: nobody holds anything by it.
 func (r *StatusREST) fence(ctx context.Context, obj, old runtime.Object) (runtime.Object, error) {
 	after, before := obj.(*kudo.PlanExecution), old.(*kudo.PlanExecution)
+	after.Status.Log = before.Status.Log // whatever was sent; the strategy adds what is new
 	if apiequality.Semantic.DeepEqual(after.Status, before.Status) {
 		return obj, nil
 	}

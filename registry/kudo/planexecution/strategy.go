@@ -6,6 +6,7 @@ package planexecution
 import (
 	"context"
 	"slices"
+	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,7 +75,7 @@ func (strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 // statusStrategy writes the status only, and not once the run has ended.
 type statusStrategy struct{ strategy }
 
-// PrepareForUpdate keeps everything but the status.
+// PrepareForUpdate keeps everything but the status, and writes the log of it.
 func (statusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	after, before := obj.(*kudo.PlanExecution), old.(*kudo.PlanExecution)
 	after.Spec = before.Spec
@@ -83,6 +84,7 @@ func (statusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Objec
 	after.OwnerReferences = before.OwnerReferences
 	after.Finalizers = before.Finalizers
 	after.Generation = before.Generation
+	appendLog(before, after, time.Now())
 }
 
 // ValidateUpdate checks a changed status.
@@ -92,5 +94,6 @@ func (statusStrategy) ValidateUpdate(_ context.Context, obj, old runtime.Object)
 
 // GetResetFields are the fields that a write of the status cannot own.
 func (statusStrategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
-	return map[fieldpath.APIVersion]*fieldpath.Set{"kudo.dev/v1beta1": fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))}
+	return map[fieldpath.APIVersion]*fieldpath.Set{"kudo.dev/v1beta1": fieldpath.NewSet(
+		fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("status", "log"))}
 }

@@ -5,13 +5,9 @@ package revision
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,30 +23,19 @@ import (
 // InstanceLabel is the label of a revision with the name of its Instance.
 const InstanceLabel = "kudo.dev/instance"
 
-// Name is the name of the revision that keeps this content for an Instance. Equal contents have equal names, so that runs share
-// a revision until the OperatorVersion changes.
-func Name(instance string, spec *kudo.OperatorVersionSpec) (string, error) {
-	content, err := json.Marshal(spec)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(content)
-	return instance + "-" + hex.EncodeToString(sum[:sumBytes]), nil
-}
-
-// sumBytes is how much of the hash of its content the name of a revision has.
-const sumBytes = 5
-
 // Ensure keeps the content of the OperatorVersion for runs of the Instance and returns the name of the revision. The Instance
 // may not exist yet: then its uid is empty and Adopt completes the work. ctx carries the namespace of the Instance.
 func (r *REST) Ensure(ctx context.Context, instance *kudo.Instance, ov *kudo.OperatorVersion, dryRun []string) (string, error) {
-	name, err := Name(instance.Name, &ov.Spec)
+	name, err := Name(instance.Name, ov)
 	if err != nil {
 		return "", err
 	}
 	existing, err := r.store.Get(ctx, name, &metav1.GetOptions{})
 	if err == nil && existing.(*kudo.OperatorVersionRevision).DeletionTimestamp == nil {
-		if err := same(existing.(*kudo.OperatorVersionRevision), ov); err != nil || dryrun.IsDryRun(dryRun) {
+		kept := existing.(*kudo.OperatorVersionRevision)
+		_, marked := UnusedSince(kept)
+		adopted := (instance.UID == "" || owned(kept, instance)) && !marked
+		if err := r.same(kept, ov); err != nil || adopted || dryrun.IsDryRun(dryRun) {
 			return name, err
 		}
 		if err = r.Adopt(ctx, name, instance); err == nil {
@@ -77,27 +62,23 @@ func (r *REST) Ensure(ctx context.Context, instance *kudo.Instance, ov *kudo.Ope
 	return name, err
 }
 
-// same guards against a collision of the shortened hashes.
-func same(r *kudo.OperatorVersionRevision, ov *kudo.OperatorVersion) error {
-	if apiequality.Semantic.DeepEqual(r.Data, ov.Spec) {
-		return nil
-	}
-	return apierrors.NewInternalError(fmt.Errorf("OperatorVersionRevision %q holds another content than OperatorVersion %q; delete the revision and try again", r.Name, ov.Name))
-}
-
 // Adopt makes the Instance the owner of the revision, so that it is collected with the Instance. A revision that an earlier
 // Instance of the same name left behind gains a second owner and stays. It is in use from now on: the mark that it is not goes. What
 // is so already costs no write.
 func (r *REST) Adopt(ctx context.Context, name string, instance *kudo.Instance) error {
 	_, _, err := r.store.Update(ctx, name, rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, old runtime.Object) (runtime.Object, error) {
 		revision := old.(*kudo.OperatorVersionRevision).DeepCopy()
-		if !slices.ContainsFunc(revision.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == instance.UID }) {
+		if !owned(revision, instance) {
 			revision.OwnerReferences = append(revision.OwnerReferences, owner(instance)...)
 		}
 		delete(revision.Annotations, UnusedSinceAnnotation)
 		return revision, nil
 	}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
 	return err
+}
+
+func owned(r *kudo.OperatorVersionRevision, i *kudo.Instance) bool {
+	return slices.ContainsFunc(r.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == i.UID })
 }
 
 func owner(i *kudo.Instance) []metav1.OwnerReference {

@@ -13,13 +13,18 @@ import (
 	"k8s.io/apiserver/pkg/registry/generic"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/utils/lru"
 
 	"kudo.dev/kudo/apis/kudo"
 	"kudo.dev/kudo/registry/kudo/store"
 )
 
 // REST serves OperatorVersionRevisions, all verbs but create: the generic store is not embedded, so that Create is not served.
-type REST struct{ store *genericregistry.Store }
+type REST struct {
+	store *genericregistry.Store
+	// equal holds each comparison that found no difference.
+	equal *lru.Cache
+}
 
 var (
 	_ rest.Getter               = &REST{}
@@ -48,7 +53,7 @@ func NewREST(scheme *runtime.Scheme, options generic.RESTOptionsGetter) (*REST, 
 	if err := store.Complete(generic, options, &store.Selectable{IndexedLabels: []string{InstanceLabel}}); err != nil {
 		return nil, err
 	}
-	return &REST{generic}, nil
+	return &REST{store: generic, equal: lru.New(remembered)}, nil
 }
 
 // ShortNames of the resource for kubectl.

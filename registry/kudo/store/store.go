@@ -60,7 +60,7 @@ func Complete(s *genericregistry.Store, options generic.RESTOptionsGetter, selec
 	if err := s.CompleteWithOptions(storeOptions); err != nil {
 		return err
 	}
-	s.Storage.Storage = sized{s.Storage.Storage}
+	s.Storage.Storage = restored{sized{s.Storage.Storage}}
 	return nil
 }
 

@@ -122,7 +122,8 @@ func TestUninstall(t *testing.T) {
 	if out, err = l.Plugin(t, "plan", "trigger", "-n", ns, "--instance", "sample", "--name", "cleanup"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	waiting(t, l, deleting(t, l, ns), "wait", "0 of 1 replicas available")
+	again := l.Instance(t, ns, "sample", "to be held by its cleanup", func(i *v1beta1.Instance) bool { return i.Spec.PlanExecution.PlanName == v1beta1.CleanupPlanName })
+	waiting(t, l, lab.Holder(again), "wait", "0 of 1 replicas available")
 	l.Allow(t, "test/"+ns)
 	if out, err = l.Plugin(t, "uninstall", "-n", ns, "--instance", "sample", "--wait"); err != nil && !strings.Contains(out, "not found") {
 		t.Errorf("%v\n%s", err, out)

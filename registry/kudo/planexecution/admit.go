@@ -28,6 +28,9 @@ func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, rece
 	if err != nil {
 		return nil, err
 	}
+	if run.Spec.InstanceName != recent.Name { // so did admission
+		return r.Create(ctx, run, validate, options)
+	}
 	out, accepted, err := r.start(ctx, run, recent, validate, options)
 	if accepted || (!apierrors.IsConflict(err) && !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err)) {
 		return out, err

@@ -40,24 +40,32 @@ func (r *REST) Authorize(ctx context.Context, instance, plan string) error {
 	if _, ok := genericapirequest.UserFrom(ctx); !ok {
 		return apierrors.NewInternalError(errors.New("the request has no user"))
 	}
-	// For all Instances first: these answers are kept for a few seconds, and most users need no other.
-	for _, name := range []string{"", instance} {
-		for _, verb := range verbs(plan) {
-			allowed, err := r.mayUse(ctx, verb, name)
-			if err != nil {
-				countDecision(ctx, instance, plan, decisionError)
-				return apierrors.NewInternalError(unanswered(ctx, instance, plan, err))
-			}
-			if allowed {
-				audit.AddAuditAnnotation(ctx, verbAnnotation, verb)
-				countDecision(ctx, instance, plan, decisionAllow)
-				return nil
-			}
-		}
+	verb, err := r.allowingVerb(ctx, instance, plan)
+	switch {
+	case err != nil:
+		countDecision(ctx, instance, plan, decisionError)
+		return apierrors.NewInternalError(unanswered(ctx, instance, plan, err))
+	case verb != "":
+		audit.AddAuditAnnotation(ctx, verbAnnotation, verb)
+		countDecision(ctx, instance, plan, decisionAllow)
+		return nil
 	}
 	audit.AddAuditAnnotation(ctx, missingAnnotation, strings.Join(verbs(plan), ","))
 	countDecision(ctx, instance, plan, decisionDeny)
 	return apierrors.NewForbidden(kudo.Resource("instances/plans"), instance, missing(ctx, plan))
+}
+
+// allowingVerb is the verb by which the user of ctx may run the plan; it is empty if they may not. All Instances are asked for first:
+// that answer is kept for a few seconds, and most users need no other.
+func (r *REST) allowingVerb(ctx context.Context, instance, plan string) (string, error) {
+	for _, name := range []string{"", instance} {
+		for _, verb := range verbs(plan) {
+			if allowed, err := r.mayUse(ctx, verb, name); allowed || err != nil {
+				return verb, err
+			}
+		}
+	}
+	return "", nil
 }
 
 // Refusals tells for each of the plans of the Instance why the user of ctx may not run it, with an empty text for one that they may.

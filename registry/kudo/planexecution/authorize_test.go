@@ -62,7 +62,7 @@ func counted(t *testing.T) map[string]float64 {
 	return out
 }
 
-// TestAuthorize: the plan's own verb is asked for first, and the decision is annotated and counted.
+// TestAuthorize: all Instances are asked for before the one, the plan's own verb before that for every plan, and the decision is annotated and counted.
 func TestAuthorize(t *testing.T) {
 	for name, tc := range map[string]struct {
 		rights      rights
@@ -72,7 +72,7 @@ func TestAuthorize(t *testing.T) {
 	}{
 		"this plan":  {rights{granted: []string{"trigger:backup"}}, 1, map[string]string{verbAnnotation: "trigger:backup"}, decisionAllow},
 		"every plan": {rights{granted: []string{"trigger"}}, 2, map[string]string{verbAnnotation: "trigger"}, decisionAllow},
-		"another":    {rights{granted: []string{"trigger:restore", "create", "get"}}, 2, map[string]string{missingAnnotation: "trigger:backup,trigger"}, decisionDeny},
+		"another":    {rights{granted: []string{"trigger:restore", "create", "get"}}, 4, map[string]string{missingAnnotation: "trigger:backup,trigger"}, decisionDeny},
 		"no answer":  {rights{broken: []string{"trigger"}}, 2, nil, decisionError},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,8 @@ func TestAuthorize(t *testing.T) {
 			if (err == nil) != (tc.decision == decisionAllow) || apierrors.IsForbidden(err) != (tc.decision == decisionDeny) || apierrors.IsInternalError(err) != (tc.decision == decisionError) {
 				t.Errorf("got %v", err)
 			}
-			asked := []string{"alice trigger:backup kudo.dev instances/plans shop db", "alice trigger kudo.dev instances/plans shop db"}
+			asked := []string{"alice trigger:backup kudo.dev instances/plans shop ", "alice trigger kudo.dev instances/plans shop ",
+				"alice trigger:backup kudo.dev instances/plans shop db", "alice trigger kudo.dev instances/plans shop db"}
 			if diff := cmp.Diff(asked[:tc.asked], tc.rights.asked); diff != "" {
 				t.Error(diff)
 			}

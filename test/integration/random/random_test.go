@@ -46,6 +46,9 @@ func TestCrashRandomOperations(t *testing.T) {
 		t.Logf("%d of %d operations in %v; that is enough", s.next, operations, budget)
 	}
 	complain(t, l, log, history.Check(log))
+	if !t.Failed() {
+		forged(t, log)
+	}
 }
 
 // seed is what everything is drawn from.

@@ -98,7 +98,7 @@ type checker struct {
 	runs      *watched[*v1beta1.PlanExecution]
 	// ofInstance are the runs of an Instance, by first sight.
 	ofInstance map[types.UID][]*runLine
-	// down are the times in which no server answered or nobody looked.
+	// down are the times in which no server answered in time, or nobody looked.
 	down []Span
 	// haveLogs says that runs have logs.
 	haveLogs bool
@@ -129,7 +129,7 @@ func Check(log *Log) []Violation {
 func newChecker(log *Log) *checker {
 	c := &checker{log: log, instances: watch(log.Instances, log.End), runs: watch(log.Runs, log.End), ofInstance: map[types.UID][]*runLine{}}
 	c.found = append(c.instances.wrong, c.runs.wrong...)
-	c.down = slices.Concat(log.Outages, c.instances.blind, c.runs.blind)
+	c.down = slices.Concat(log.Outages, c.instances.blind, c.runs.blind, slow(log))
 	c.haveLogs = c.logged()
 	for _, uid := range c.runs.order {
 		r := c.runs.byUID[uid]
@@ -138,6 +138,20 @@ func newChecker(log *Log) *checker {
 		}
 	}
 	return c
+}
+
+// slowAnswer is how long an answer takes only where the machine has too much to do. What then takes long says nothing about the server.
+const slowAnswer = 500 * time.Millisecond
+
+// slow are the times in which clients waited for such answers.
+func slow(log *Log) []Span {
+	var out []Span
+	for i := range log.Operations {
+		if o := &log.Operations[i]; o.Answered.Sub(o.Sent) > slowAnswer {
+			out = append(out, Span{o.Sent, o.Answered})
+		}
+	}
+	return out
 }
 
 func (c *checker) complain(rule Rule, obj metav1.Object, at time.Time, format string, args ...any) {

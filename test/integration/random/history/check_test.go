@@ -313,9 +313,16 @@ func TestOutagesDoNotCount(t *testing.T) {
 		}
 	}
 	s.late(4 * time.Second)
+	outages := s.log.Outages
 	s.log.Outages = append(s.log.Outages, Span{ended.Add(time.Second), ended.Add(2500 * time.Millisecond)})
 	if found := Check(&s.log); len(found) > 0 {
 		t.Errorf("%v", found)
+	}
+	s.log.Outages = outages
+	o := s.op(Cancel, Refused, 0)
+	o.Sent, o.Answered = ended.Add(time.Second), ended.Add(2500*time.Millisecond)
+	if found := Check(&s.log); len(found) > 0 {
+		t.Errorf("with an answer that took long: %v", found)
 	}
 }
 

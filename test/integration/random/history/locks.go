@@ -42,13 +42,13 @@ func (c *checker) checkHolder(i *instanceLine, r *runLine) {
 			if held == run.obj.UID || inst.from > run.until || run.from > inst.until {
 				continue
 			}
-			if t := inst.obj.Spec.PlanExecution.Template; t != nil && t.Annotations[supersedesAnnotation] == run.obj.Name {
-				if late := without(inst.at, c.endOf(r), c.down); late > LockTime {
-					c.complain(RuleOne, run.obj, inst.at, "run %s took over from it, and it ended %v later", t.Name, late.Round(time.Millisecond))
-					return
-				}
-			} else {
+			t := inst.obj.Spec.PlanExecution.Template
+			if t == nil || t.Annotations[supersedesAnnotation] != run.obj.Name {
 				c.complain(RuleOne, run.obj, run.at, "it is %s from version %d to %d, and from %d to %d the Instance is locked by %q", run.obj.Status.Status, run.from, run.until, inst.from, inst.until, held)
+				return
+			}
+			if late := without(inst.at, c.endOf(r), c.down); late > LockTime {
+				c.complain(RuleOne, run.obj, inst.at, "run %s took over from it, and it ended %v later", t.Name, late.Round(time.Millisecond))
 				return
 			}
 		}

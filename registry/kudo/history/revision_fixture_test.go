@@ -21,21 +21,12 @@ func version(content string) *kudo.OperatorVersion {
 // kept stores the revision of a content for db that was created so long ago, and returns its name.
 func (s *stores) kept(t *testing.T, content string, age time.Duration) string {
 	t.Helper()
-<<<<<<< HEAD
 	v := version(content)
 	name, err := revision.Name("db", v)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &kudo.OperatorVersionRevision{ObjectMeta: meta(name), Data: v.Spec}
-=======
-	ov := version(content)
-	name, err := revision.Name("db", ov)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &kudo.OperatorVersionRevision{ObjectMeta: meta(name), Data: ov.Spec}
->>>>>>> history
 	r.CreationTimestamp = metav1.NewTime(time.Now().Add(-age))
 	r.Labels = map[string]string{revision.InstanceLabel: "db"}
 	if err := s.raw.Create(t.Context(), "/operatorversionrevisions/ns/"+name, r, &kudo.OperatorVersionRevision{}, 0); err != nil {

@@ -59,9 +59,6 @@ func Name(instance string, ov *kudo.OperatorVersion) (string, error) {
 	return instance + "-" + hash, nil
 }
 
-// sumBytes is how much of the hash of its content the name of a revision has.
-const sumBytes = 5
-
 // comparison is of a revision, which cannot change, with one state of an OperatorVersion.
 type comparison struct {
 	revision types.UID

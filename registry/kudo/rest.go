@@ -13,9 +13,11 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/utils/clock"
 
 	"kudo.dev/kudo/apis/kudo"
 	"kudo.dev/kudo/apis/kudo/v1beta1"
+	"kudo.dev/kudo/registry/kudo/history"
 	"kudo.dev/kudo/registry/kudo/instance"
 	"kudo.dev/kudo/registry/kudo/keeper"
 	"kudo.dev/kudo/registry/kudo/operator"
@@ -77,5 +79,6 @@ func (p *StorageProvider) Group(options generic.RESTOptionsGetter) (*genericapis
 		"planexecutions/cancel":    planexecution.NewCancelREST(executions),
 		"planexecutions/log":       planexecution.NewLogREST(executions, p.Shutdown),
 	}
-	return &group, keeper.New(instances, executions), nil
+	pruner := &history.Pruner{Instances: instances, Runs: executions, Revisions: revisions, Clock: clock.RealClock{}}
+	return &group, keeper.New(instances, executions, pruner), nil
 }

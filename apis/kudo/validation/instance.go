@@ -4,6 +4,8 @@
 package validation
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -19,7 +21,29 @@ func ValidateInstance(i *kudo.Instance) field.ErrorList {
 		// Every object that a plan applies is labelled with the name of its Instance.
 		errs = append(errs, field.TooLong(field.NewPath("metadata", "name"), i.Name, maxLabelValue))
 	}
-	return append(errs, validateOperatorVersionReference(&i.Spec.OperatorVersion, field.NewPath("spec", "operatorVersion"))...)
+	return append(errs, validateInstanceSpec(&i.Spec, field.NewPath("spec"))...)
+}
+
+func validateInstanceSpec(spec *kudo.InstanceSpec, path *field.Path) field.ErrorList {
+	errs := validateOperatorVersionReference(&spec.OperatorVersion, path.Child("operatorVersion"))
+	errs = append(errs, validateHistoryLimit(spec.SuccessfulRunsHistoryLimit, path.Child("successfulRunsHistoryLimit"))...)
+	return append(errs, validateHistoryLimit(spec.FailedRunsHistoryLimit, path.Child("failedRunsHistoryLimit"))...)
+}
+
+// maxHistoryLimit bounds the history of one Instance: every list of its runs, and every look at what is surplus, reads all of it.
+const maxHistoryLimit = 10_000
+
+func validateHistoryLimit(limit *int32, path *field.Path) field.ErrorList {
+	switch {
+	case limit == nil:
+		return nil
+	case *limit < 0:
+		return field.ErrorList{field.Invalid(path, *limit, fmt.Sprintf("must not be negative; 0 keeps none of these runs, and without the field %d are kept", kudo.DefaultRunsHistoryLimit))}
+	case *limit > maxHistoryLimit:
+		return field.ErrorList{field.Invalid(path, *limit, fmt.Sprintf("must be at most %d, for every kept run takes room in etcd and in the memory of the server; "+
+			"to keep records for longer, copy them: kubectl get planexecutions --field-selector spec.instanceName=NAME -o yaml", maxHistoryLimit))}
+	}
+	return nil
 }
 
 // maxLabelValue is the longest value of a label in Kubernetes, in bytes.
@@ -45,7 +69,7 @@ func validateOperatorVersionReference(ref *kudo.ObjectReference, path *field.Pat
 // ValidateInstanceUpdate checks a changed Instance.
 func ValidateInstanceUpdate(i, old *kudo.Instance) field.ErrorList {
 	errs := validation.ValidateObjectMetaUpdate(&i.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
-	return append(errs, validateOperatorVersionReference(&i.Spec.OperatorVersion, field.NewPath("spec", "operatorVersion"))...)
+	return append(errs, validateInstanceSpec(&i.Spec, field.NewPath("spec"))...)
 }
 
 // ValidateInstanceStatusUpdate checks a changed status of an Instance.

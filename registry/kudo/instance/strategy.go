@@ -29,7 +29,9 @@ func (strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 func (strategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	after, before := obj.(*kudo.Instance), old.(*kudo.Instance)
 	after.Generation = before.Generation
-	if after.Spec.OperatorVersion != before.Spec.OperatorVersion || !apiequality.Semantic.DeepEqual(after.Spec.Parameters, before.Spec.Parameters) {
+	wanted, was := after.Spec, before.Spec
+	wanted.PlanExecution, was.PlanExecution = kudo.InstancePlanExecution{}, kudo.InstancePlanExecution{}
+	if !apiequality.Semantic.DeepEqual(wanted, was) {
 		after.Generation++
 	}
 }

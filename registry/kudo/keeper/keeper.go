@@ -5,7 +5,9 @@
 // does not know, an Instance that waits for a cleanup which cannot run. It watches Instances and runs, and looks at each Instance that
 // is locked, is being deleted, or whose run has ended, a moment after the change; what is in order costs a read or two. Any number of servers may run it at the same time.
 //
-// It may import the hub types and the packages instance, lock, planexecution and store.
+// It also says when the history of an Instance is pruned (history.go).
+//
+// It may import the hub types and the packages history, instance, lock, planexecution and store.
 package keeper
 
 import (
@@ -25,6 +27,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"kudo.dev/kudo/apis/kudo"
+	"kudo.dev/kudo/registry/kudo/history"
 	"kudo.dev/kudo/registry/kudo/instance"
 	"kudo.dev/kudo/registry/kudo/lock"
 	"kudo.dev/kudo/registry/kudo/planexecution"
@@ -42,11 +45,12 @@ type Keeper struct {
 	instances  *instance.REST
 	executions *planexecution.REST
 	queue      workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	chronicle  *chronicle
 }
 
-// New makes a Keeper; Run starts it.
-func New(instances *instance.REST, executions *planexecution.REST) *Keeper {
-	return &Keeper{instances, executions, workqueue.NewTypedRateLimitingQueueWithConfig(
+// New makes a Keeper, which prunes histories with the pruner; Run starts it.
+func New(instances *instance.REST, executions *planexecution.REST, pruner *history.Pruner) *Keeper {
+	return &Keeper{chronicle: newChronicle(pruner), instances: instances, executions: executions, queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](100*time.Millisecond, 5*time.Second),
 		workqueue.TypedRateLimitingQueueConfig[cache.ObjectName]{Name: "lock_keeper"})}
 }
@@ -54,6 +58,7 @@ func New(instances *instance.REST, executions *planexecution.REST) *Keeper {
 // Run works until ctx ends.
 func (k *Keeper) Run(ctx context.Context) {
 	defer k.queue.ShutDown()
+	go k.chronicle.run(ctx)
 	go k.informer(k.instances, &kudo.Instance{}, lockOnly, k.instanceChanged).RunWithContext(ctx)
 	go k.informer(k.executions, &kudo.PlanExecution{}, endOnly, k.runEnded).RunWithContext(ctx)
 	for range workers {
@@ -113,7 +118,8 @@ func lockOnly(obj any) (any, error) {
 	}
 	return &kudo.Instance{
 		ObjectMeta: metav1.ObjectMeta{Name: i.Name, Namespace: i.Namespace, UID: i.UID, ResourceVersion: i.ResourceVersion, DeletionTimestamp: i.DeletionTimestamp},
-		Spec:       kudo.InstanceSpec{PlanExecution: kudo.InstancePlanExecution{UID: i.Spec.PlanExecution.UID}},
+		Spec: kudo.InstanceSpec{PlanExecution: kudo.InstancePlanExecution{UID: i.Spec.PlanExecution.UID},
+			SuccessfulRunsHistoryLimit: i.Spec.SuccessfulRunsHistoryLimit, FailedRunsHistoryLimit: i.Spec.FailedRunsHistoryLimit},
 	}, nil
 }
 
@@ -130,8 +136,11 @@ func endOnly(obj any) (any, error) {
 	}, nil
 }
 
-func (k *Keeper) instanceChanged(obj any, _ bool) {
-	if i, ok := obj.(*kudo.Instance); ok && (lock.Held(i) || i.DeletionTimestamp != nil) {
+func (k *Keeper) instanceChanged(obj any, deleted bool) {
+	if unknown, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = unknown.Obj
+	}
+	if i, ok := obj.(*kudo.Instance); ok && (k.chronicle.limitsChanged(i, deleted) || lock.Held(i) || i.DeletionTimestamp != nil) {
 		k.queue.AddAfter(cache.MetaObjectToName(i), patience)
 	}
 }
@@ -145,6 +154,7 @@ func (k *Keeper) runEnded(obj any, deleted bool) {
 	if !ok || (!deleted && !pe.Status.Status.IsTerminal()) {
 		return
 	}
+	k.chronicle.runEnded(cache.NewObjectName(pe.Namespace, pe.Spec.InstanceName))
 	k.queue.AddAfter(cache.NewObjectName(pe.Namespace, pe.Spec.InstanceName), patience)
 }
 
@@ -159,6 +169,7 @@ func (k *Keeper) work(ctx context.Context) {
 			k.queue.AddRateLimited(key)
 		} else {
 			k.queue.Forget(key)
+			k.chronicle.together(key)
 		}
 		k.queue.Done(key)
 	}

@@ -27,12 +27,15 @@ type lockAttempt struct {
 	dryRun []string
 	// taken is the run that has the lock; nil if it has not, or in a dry run.
 	taken *kudo.PlanExecution
+	// at is when it was about to be taken.
+	at time.Time
 	// before is the Instance as it was when the lock was taken.
 	before *kudo.Instance
 }
 
 // take locks the Instance, unless it changed since the run was checked.
 func (a *lockAttempt) take(ctx context.Context, pe *kudo.PlanExecution) error {
+	a.at = time.Now()
 	_, err := a.rest.instances.Change(ctx, a.seen.Name, a.dryRun, func(i *kudo.Instance) (bool, error) {
 		if i.UID != a.seen.UID || !apiequality.Semantic.DeepEqual(i.Spec.Parameters, a.seen.Spec.Parameters) || i.Spec.OperatorVersion != a.seen.Spec.OperatorVersion {
 			return false, apierrors.NewConflict(kudo.Resource("instances"), i.Name, fmt.Errorf("the Instance was changed while plan %q was being started; try again", pe.Spec.PlanName))

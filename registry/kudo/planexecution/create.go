@@ -32,6 +32,10 @@ func (r *REST) Create(ctx context.Context, obj runtime.Object, validate rest.Val
 	return out, err
 }
 
+// late is when the keeper may have been faster: it looks a second after the lock was taken, and the run that it created may have ended
+// and gone since.
+const late = 500 * time.Millisecond
+
 // start is Create by an Instance that was read before; nil has it read. It also returns whether the lock was taken: a run that has it
 // is accepted even if it could not be stored.
 func (r *REST) start(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Instance, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, bool, error) {
@@ -39,14 +43,16 @@ func (r *REST) start(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Instan
 		// The storage would refuse it, but only after the lock was taken.
 		return nil, false, apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object to be created; a run is repeated by a PlanExecution of another name without it")
 	}
-	if pe.Name != "" {
-		if _, err := r.Get(ctx, pe.Name, &metav1.GetOptions{}); err == nil {
-			return nil, false, apierrors.NewAlreadyExists(kudo.Resource("planexecutions"), pe.Name)
-		}
-	}
+	named := pe.Name != ""
 	i, ov, err := r.prepare(ctx, pe, i)
 	if err != nil {
 		return nil, false, err
+	}
+	if named {
+		// After the permission: whoever may not run the plan does not learn which runs there are.
+		if _, err := r.Get(ctx, pe.Name, &metav1.GetOptions{}); err == nil {
+			return nil, false, apierrors.NewAlreadyExists(kudo.Resource("planexecutions"), pe.Name)
+		}
 	}
 	attempt := &lockAttempt{rest: r, seen: i, dryRun: options.DryRun}
 	// Taking the lock is the last check, when uid and name are final.
@@ -64,6 +70,11 @@ func (r *REST) start(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Instan
 	out, err := r.Store.Create(ctx, pe, locking, options)
 	if err != nil && attempt.taken != nil {
 		out, err = attempt.settle(ctx, err)
+	}
+	if attempt.taken != nil && err == nil && time.Since(attempt.at) > late {
+		if err := r.stillHeld(ctx, out.(*kudo.PlanExecution)); err != nil {
+			return nil, true, err
+		}
 	}
 	return out, attempt.taken != nil, err
 }
@@ -114,11 +125,11 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Inst
 	if err != nil {
 		return nil, nil, err
 	}
-	if pe.Spec.PlanName == kudo.CleanupPlanName && i.DeletionTimestamp == nil {
-		return nil, nil, invalid(pe, instance.CleanupByHand(spec.Child("planName")))
-	}
 	if _, ok := ov.Spec.Plans[pe.Spec.PlanName]; !ok {
 		return nil, nil, invalid(pe, field.NotSupported(spec.Child("planName"), pe.Spec.PlanName, instance.PlanNames(ov)))
+	}
+	if pe.Spec.PlanName == kudo.CleanupPlanName && i.DeletionTimestamp == nil {
+		return nil, nil, invalid(pe, instance.CleanupByHand(spec.Child("planName")))
 	}
 	if errs := checkParameters(pe, i, ov); len(errs) > 0 {
 		return nil, nil, invalid(pe, errs...)

@@ -50,23 +50,26 @@ func (r *REST) Follow(ctx context.Context, i *kudo.Instance) error {
 	if err != nil {
 		return err
 	}
-	err = r.Storage.Create(ctx, key, pe, r.NewFunc(), 0, false)
+	stored := &kudo.PlanExecution{}
+	err = r.Storage.Create(ctx, key, pe, stored, 0, false)
 	if storage.IsExist(err) {
 		return r.sameRun(ctx, pe)
 	}
 	if err != nil {
 		return err
 	}
-	return r.stillHeld(ctx, pe)
+	return r.stillHeld(ctx, stored)
 }
 
-// stillHeld takes a run back that ended and was deleted between the look at its lock and its creation here.
-func (r *REST) stillHeld(ctx context.Context, pe *kudo.PlanExecution) error {
-	if held, err := r.held(ctx, pe); err != nil || held {
+// stillHeld takes a run back that ended and was deleted between the look at its lock and its creation here. stored is the run as it was
+// created: one that has been touched since is the run itself, which may have ended already.
+func (r *REST) stillHeld(ctx context.Context, stored *kudo.PlanExecution) error {
+	if held, err := r.held(ctx, stored); err != nil || held {
 		return err
 	}
-	_, _, err := r.Store.Delete(ctx, pe.Name, rest.ValidateAllObjectFunc, &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pe.UID}})
-	if apierrors.IsNotFound(err) {
+	_, _, err := r.Store.Delete(ctx, stored.Name, rest.ValidateAllObjectFunc,
+		&metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &stored.UID, ResourceVersion: &stored.ResourceVersion}})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
 	}
 	return err

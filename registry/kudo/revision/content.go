@@ -32,6 +32,9 @@ func stateOf(ov *kudo.OperatorVersion) (state, bool) {
 	return state{ov.UID, ov.ResourceVersion}, ov.UID != "" && ov.ResourceVersion != ""
 }
 
+// sumBytes is how much of the hash of its content the name of a revision has.
+const sumBytes = 5
+
 // hashes are the shortened hashes of contents, by state.
 var hashes = lru.New(remembered)
 
@@ -49,7 +52,7 @@ func Name(instance string, ov *kudo.OperatorVersion) (string, error) {
 		return "", err
 	}
 	sum := sha256.Sum256(content)
-	hash := hex.EncodeToString(sum[:5])
+	hash := hex.EncodeToString(sum[:sumBytes])
 	if stored {
 		hashes.Add(key, hash)
 	}

@@ -33,11 +33,14 @@ func (r *REST) Ensure(ctx context.Context, instance *kudo.Instance, ov *kudo.Ope
 	existing, err := r.store.Get(ctx, name, &metav1.GetOptions{})
 	if err == nil && existing.(*kudo.OperatorVersionRevision).DeletionTimestamp == nil {
 		kept := existing.(*kudo.OperatorVersionRevision)
-		if err := r.same(kept, ov); err != nil || instance.UID == "" || owned(kept, instance) || dryrun.IsDryRun(dryRun) {
+		if err := r.same(kept, ov); err != nil || dryrun.IsDryRun(dryRun) || inUse(kept, instance) {
 			return name, err
 		}
-		return name, r.Adopt(ctx, name, instance)
+		if err = r.Adopt(ctx, name, instance); err == nil {
+			return name, nil
+		}
 	}
+	// It may have been deleted as unused since it was read: then it is made anew.
 	if err != nil && !apierrors.IsNotFound(err) {
 		return "", err
 	}
@@ -57,14 +60,22 @@ func (r *REST) Ensure(ctx context.Context, instance *kudo.Instance, ov *kudo.Ope
 	return name, err
 }
 
+// inUse tells whether Adopt would change nothing. What is not marked as unused now is not deleted before long after the request.
+func inUse(kept *kudo.OperatorVersionRevision, instance *kudo.Instance) bool {
+	_, marked := kept.Annotations[UnusedSinceAnnotation]
+	return !marked && (instance.UID == "" || owned(kept, instance))
+}
+
 // Adopt makes the Instance the owner of the revision, so that it is collected with the Instance. A revision that an earlier
-// Instance of the same name left behind gains a second owner and stays.
+// Instance of the same name left behind gains a second owner and stays. It is in use from now on: the mark that it is not goes. What
+// is so already costs no write.
 func (r *REST) Adopt(ctx context.Context, name string, instance *kudo.Instance) error {
 	_, _, err := r.store.Update(ctx, name, rest.DefaultUpdatedObjectInfo(nil, func(_ context.Context, _, old runtime.Object) (runtime.Object, error) {
 		revision := old.(*kudo.OperatorVersionRevision).DeepCopy()
 		if !owned(revision, instance) {
 			revision.OwnerReferences = append(revision.OwnerReferences, owner(instance)...)
 		}
+		delete(revision.Annotations, UnusedSinceAnnotation)
 		return revision, nil
 	}), rest.ValidateAllObjectFunc, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{})
 	return err

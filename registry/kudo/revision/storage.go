@@ -50,7 +50,7 @@ func NewREST(scheme *runtime.Scheme, options generic.RESTOptionsGetter) (*REST, 
 		CreateStrategy:            s, UpdateStrategy: s, DeleteStrategy: s,
 		TableConvertor: table,
 	}
-	if err := store.Complete(generic, options, nil); err != nil {
+	if err := store.Complete(generic, options, &store.Selectable{IndexedLabels: []string{InstanceLabel}}); err != nil {
 		return nil, err
 	}
 	return &REST{store: generic, equal: lru.New(remembered)}, nil

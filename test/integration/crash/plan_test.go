@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 	"kudo.dev/kudo/test/integration/runs/lab"
 )
@@ -70,5 +73,10 @@ func installed(t *testing.T, l *lab.Lab) string {
 	t.Helper()
 	ns := l.Namespace(t)
 	l.Deployed(t, ns, operator())
+	// Every run is audited in the end, so none may go for its age.
+	all := []byte(`{"spec":{"successfulRunsHistoryLimit":10000,"failedRunsHistoryLimit":10000}}`)
+	if _, err := l.Kudo.KudoV1beta1().Instances(ns).Patch(t.Context(), "sample", types.MergePatchType, all, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	return ns
 }

@@ -66,8 +66,10 @@ func refused(err error) bool {
 		strings.Contains(err.Error(), "etcdserver: request is too large") || strings.Contains(err.Error(), "trying to send message larger than max")
 }
 
+// update stores a status. It is not interrupted when the run ends: often it is this very write that ends it, and the watch tells of it
+// before the server has answered. Whether it was taken has to be known, for the events that tell of it.
 func (c *Controller) update(ctx context.Context, pe *v1beta1.PlanExecution) (*v1beta1.PlanExecution, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	stored, err := c.Kudo.KudoV1beta1().PlanExecutions(pe.Namespace).UpdateStatus(ctx, pe, metav1.UpdateOptions{})
 	return withoutLog(stored), err

@@ -18,8 +18,8 @@ type killer struct {
 
 // Times between kills, and of being dead.
 const (
-	calmLeast = 2 * time.Second
-	calmMost  = 9 * time.Second
+	calmLeast = time.Second
+	calmMost  = 6 * time.Second
 	deadMost  = 800 * time.Millisecond
 )
 

@@ -22,7 +22,7 @@ import (
 // TestCrashRandomOperations: clients do random things with Instances while server and executor are killed again and again. Whatever
 // was answered holds, and no state is seen that must not be.
 func TestCrashRandomOperations(t *testing.T) {
-	operations, budget := 500, time.Minute
+	operations, budget := 1500, time.Minute
 	if os.Getenv("KUDO_E2E") != "" {
 		operations, budget = 10000, 8*time.Minute
 	}

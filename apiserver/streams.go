@@ -121,6 +121,11 @@ func cut(ctx context.Context, w http.ResponseWriter, shutdown <-chan struct{}) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(cutGrace):
+		// The request may end at this very moment, and a writer that belongs to no request any more may panic. Nothing is lost then.
+		defer func() { _ = recover() }()
+		if ctx.Err() != nil {
+			return
+		}
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now()) // where it cannot be set, the server waits for the client
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,10 +91,22 @@ func outcome(run *v1beta1.PlanExecution) error {
 		return fmt.Errorf("%s was %s", plan, failed.Message) // no step is to blame
 	}
 	prefix := plan + " failed"
+	failedIn := func(phase *v1beta1.PhaseExecutionStatus, step *v1beta1.StepExecutionStatus) error {
+		return fmt.Errorf("%s in step %s.%s: %s", prefix, phase.Name, step.Name, cmp.Or(step.Message, phase.Message, run.Status.Message, "no reason was given"))
+	}
+	// Steps that ran beside the one that failed ended with it. The message of the run is that of the one.
+	for p := range run.Status.Phases {
+		phase := &run.Status.Phases[p]
+		for s := range phase.Steps {
+			if step := &phase.Steps[s]; step.Status == v1beta1.ExecutionFatalError && step.Message != "" && strings.Contains(run.Status.Message, step.Message) {
+				return failedIn(phase, step)
+			}
+		}
+	}
 	for _, phase := range run.Status.Phases {
 		for _, step := range phase.Steps {
 			if step.Status == v1beta1.ExecutionFatalError {
-				return fmt.Errorf("%s in step %s.%s: %s", prefix, phase.Name, step.Name, cmp.Or(step.Message, phase.Message, run.Status.Message, "no reason was given"))
+				return failedIn(&phase, &step)
 			}
 		}
 	}

@@ -71,6 +71,9 @@ func refused(err error) bool {
 func (c *Controller) update(ctx context.Context, pe *v1beta1.PlanExecution) (*v1beta1.PlanExecution, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
+	if c.client.Life != nil { // the end of the executor itself waits for no answer
+		defer context.AfterFunc(c.client.Life, cancel)()
+	}
 	stored, err := c.Kudo.KudoV1beta1().PlanExecutions(pe.Namespace).UpdateStatus(ctx, pe, metav1.UpdateOptions{})
 	return withoutLog(stored), err
 }

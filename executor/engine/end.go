@@ -29,10 +29,12 @@ func closeOpen(status *v1beta1.PlanExecutionStatus, now time.Time) {
 	if status.Status != v1beta1.ExecutionFatalError {
 		return
 	}
-	eachStep(status, func(p *v1beta1.PhaseExecutionStatus, s *v1beta1.StepExecutionStatus) {
-		if begun(p.Status) {
-			p.Status, p.CompletionTime = v1beta1.ExecutionFatalError, stamp(now)
+	for i := range status.Phases {
+		if p := &status.Phases[i]; begun(p.Status) {
+			p.Status, p.CompletionTime = endOf(p), stamp(now)
 		}
+	}
+	eachStep(status, func(_ *v1beta1.PhaseExecutionStatus, s *v1beta1.StepExecutionStatus) {
 		if begun(s.Status) {
 			s.Status, s.CompletionTime = v1beta1.ExecutionFatalError, stamp(now)
 		}
@@ -42,6 +44,16 @@ func closeOpen(status *v1beta1.PlanExecutionStatus, now time.Time) {
 			}
 		}
 	})
+}
+
+// endOf is how a phase ends that the failure of its run meets: the pass that brought the failure may have completed its last step.
+func endOf(p *v1beta1.PhaseExecutionStatus) v1beta1.ExecutionStatus {
+	for i := range p.Steps {
+		if p.Steps[i].Status != v1beta1.ExecutionComplete {
+			return v1beta1.ExecutionFatalError
+		}
+	}
+	return v1beta1.ExecutionComplete
 }
 
 // Expire ends a run that has taken longer than activeDeadlineSeconds since it started, held time included. Steps that

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"kudo.dev/kudo/apis/kudo"
@@ -25,7 +26,7 @@ func (r *REST) CleanupVersion(ctx context.Context, i *kudo.Instance) (*kudo.Oper
 	}
 	ov, err := r.operatorVersion(ctx, i)
 	if apierrors.IsInvalid(err) { // it is gone
-		ov, err = r.revisions.Latest(ctx, i.Name)
+		ov, err = r.revisions.Latest(ctx, i)
 	}
 	if err != nil || ov == nil || !hasCleanup(ov) {
 		return nil, err
@@ -75,6 +76,7 @@ func cleanupDue(i *kudo.Instance) bool {
 
 // takeOverForCleanup gives an Instance that is about to be marked as deleted, or is, to the run of its cleanup, whoever holds it.
 func (r *REST) takeOverForCleanup(ctx context.Context, i *kudo.Instance, ov *kudo.OperatorVersion) error {
+	keepDependents(i)
 	run, err := r.newRun(ctx, i, ov, kudo.CleanupPlanName, kudo.TriggerCleanup)
 	if err != nil {
 		return err
@@ -83,6 +85,12 @@ func (r *REST) takeOverForCleanup(ctx context.Context, i *kudo.Instance, ov *kud
 		return err
 	}
 	return r.takeOver(ctx, i, run)
+}
+
+// keepDependents makes the deletion of what the Instance owns wait for the Instance: it has to be there while the cleanup runs, and
+// so has the run of the cleanup itself.
+func keepDependents(i *kudo.Instance) {
+	i.Finalizers = slices.DeleteFunc(slices.Clone(i.Finalizers), func(f string) bool { return f == metav1.FinalizerDeleteDependents })
 }
 
 // takeOver gives the Instance to the run. One that holds it ends when that is written: see Follow.
@@ -116,6 +124,9 @@ func (r *REST) Clean(ctx context.Context, name string) error {
 	i, err := r.Change(ctx, name, nil, func(i *kudo.Instance) (bool, error) {
 		if i.DeletionTimestamp == nil || !slices.Contains(i.Finalizers, kudo.CleanupFinalizer) {
 			return false, nil
+		}
+		if i.Spec.PlanExecution.PlanName == kudo.CleanupPlanName && !r.namespaceGoes(i.Namespace) {
+			return false, nil // it runs with what it started with, whatever became of the OperatorVersion
 		}
 		ov, err := r.CleanupVersion(ctx, i)
 		switch {

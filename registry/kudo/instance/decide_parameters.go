@@ -19,7 +19,7 @@ func (r *REST) versionBefore(ctx context.Context, old *kudo.Instance) *kudo.Oper
 	if ov, err := r.operatorVersion(ctx, old); err == nil {
 		return ov
 	}
-	ov, err := r.revisions.Latest(ctx, old.Name)
+	ov, err := r.revisions.Latest(ctx, old)
 	if err != nil {
 		return nil // an upgrade must be possible when nothing is left of the version before
 	}

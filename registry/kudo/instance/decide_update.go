@@ -35,6 +35,7 @@ func (r *REST) decideUpdate(ctx context.Context, i, old *kudo.Instance, dryRun [
 	asked, restart := askedPlan(i, old)
 	i.Spec.PlanExecution = *old.Spec.PlanExecution.DeepCopy()
 	i.Status = *old.Status.DeepCopy()
+	i.DeletionTimestamp, i.DeletionGracePeriodSeconds = old.DeletionTimestamp, old.DeletionGracePeriodSeconds
 	upgrade := versionKey(i) != versionKey(old)
 	changed := changedParameters(old.Spec.Parameters, i.Spec.Parameters)
 	if blanked {
@@ -43,7 +44,7 @@ func (r *REST) decideUpdate(ctx context.Context, i, old *kudo.Instance, dryRun [
 	if !upgrade && changed.Len() == 0 && asked == "" {
 		return &decision{}, nil
 	}
-	if len(validation.ValidateInstanceUpdate(i, old)) > 0 {
+	if !validSpec(i, old) {
 		return &decision{}, nil // the strategy refuses it with all its errors
 	}
 	if old.DeletionTimestamp != nil && (upgrade || changed.Len() > 0) {
@@ -82,6 +83,14 @@ func (r *REST) decideUpdate(ctx context.Context, i, old *kudo.Instance, dryRun [
 		holdForCleanup(i, hasCleanup(ov))
 	}
 	return r.decideRun(ctx, i, ov, plan, trigger, restart, dryRun)
+}
+
+// validSpec tells whether the strategy is going to take the spec. The metadata is not complete yet: a client may leave out what the
+// server fills in after the decision, and that must not keep the decision from being made.
+func validSpec(i, old *kudo.Instance) bool {
+	filled := i.DeepCopy()
+	filled.ObjectMeta = old.ObjectMeta
+	return len(validation.ValidateInstanceUpdate(filled, old)) == 0
 }
 
 // askedPlan is the plan that the client asks for by setting spec.planExecution.planName, as the command line of KUDO does. A client

@@ -6,7 +6,6 @@ package instance
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,7 +47,10 @@ func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateOb
 			return nil, false, err
 		}
 	}
-	out, gone, err := r.Store.Delete(withCleanup(ctx, r, ov), name, validate, options)
+	out, gone, err := r.Store.Delete(context.WithValue(ctx, cleanupKey{}, &cleanup{r, ov}), name, validate, options)
+	if apierrors.IsNotFound(err) && i.DeletionTimestamp != nil {
+		return i, true, nil // it has gone since it was read, most likely because nothing was left to clean up
+	}
 	if after, ok := out.(*kudo.Instance); ok && err == nil && i.DeletionTimestamp == nil && after.Spec.PlanExecution.PlanName == kudo.CleanupPlanName {
 		r.follow(ctx, after, nil)
 	}
@@ -78,18 +80,12 @@ func (r *REST) DeleteCollection(ctx context.Context, validate rest.ValidateObjec
 
 // cleanup is what a deletion needs to start the cleanup in the write that marks the Instance.
 type cleanup struct {
-	rest    *REST
+	rest *REST
+	// version is nil if nothing is to be cleaned up.
 	version *kudo.OperatorVersion
 }
 
 type cleanupKey struct{}
-
-func withCleanup(ctx context.Context, r *REST, ov *kudo.OperatorVersion) context.Context {
-	if ov == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, cleanupKey{}, &cleanup{r, ov})
-}
 
 // cleaning is a storage that starts the cleanup of an Instance in the write that marks it as deleted. The generic store offers no hook
 // between its own checks and that write.
@@ -102,22 +98,27 @@ func (s cleaning) GuaranteedUpdate(ctx context.Context, key string, destination 
 		update = func(input runtime.Object, meta storage.ResponseMeta) (runtime.Object, *uint64, error) {
 			wasDeleted := input.(*kudo.Instance).DeletionTimestamp != nil
 			out, ttl, err := inner(input, meta)
-			if err != nil || wasDeleted {
+			if err != nil {
 				return out, ttl, err
 			}
-			return out, ttl, c.start(ctx, out)
+			return out, ttl, c.start(ctx, out, wasDeleted)
 		}
 	}
 	return s.Interface.GuaranteedUpdate(ctx, key, destination, ignoreNotFound, preconditions, update, cached)
 }
 
-// start gives the Instance that is about to be marked as deleted to the run of its cleanup.
-func (c *cleanup) start(ctx context.Context, obj runtime.Object) error {
+// start gives the Instance that is about to be marked as deleted to the run of its cleanup. A second deletion, which may ask for
+// another propagation, leaves a cleanup that runs alone.
+func (c *cleanup) start(ctx context.Context, obj runtime.Object, wasDeleted bool) error {
 	i, ok := obj.(*kudo.Instance)
-	if !ok || i.DeletionTimestamp == nil || !cleanupDue(i) {
+	if !ok || i.DeletionTimestamp == nil {
 		return nil
 	}
-	// What the Instance owns has to be there while the cleanup runs, so it is deleted after the Instance and not before.
-	i.Finalizers = slices.DeleteFunc(i.Finalizers, func(f string) bool { return f == metav1.FinalizerDeleteDependents })
+	if i.Spec.PlanExecution.PlanName == kudo.CleanupPlanName {
+		keepDependents(i)
+	}
+	if wasDeleted || c.version == nil || !cleanupDue(i) {
+		return nil
+	}
 	return c.rest.takeOverForCleanup(ctx, i, c.version)
 }

@@ -50,6 +50,12 @@ func (r *REST) keeping(validate rest.ValidateObjectFunc, ov *kudo.OperatorVersio
 		}
 		// The uid of the Instance does not count before it is stored: the owner is added by whoever creates the run.
 		i := obj.(*kudo.Instance).DeepCopy()
+		if i.ResourceVersion != "" {
+			return apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object to be created")
+		}
+		if _, err := r.Get(ctx, i.Name, &metav1.GetOptions{}); err == nil {
+			return apierrors.NewAlreadyExists(kudo.Resource("instances"), i.Name)
+		}
 		i.UID = ""
 		_, err := r.revisions.Ensure(ctx, i, ov, dryRun)
 		return err

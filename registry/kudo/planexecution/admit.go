@@ -17,6 +17,8 @@ import (
 
 	"kudo.dev/kudo/apis/kudo"
 	"kudo.dev/kudo/apis/kudo/v1beta1"
+	"kudo.dev/kudo/apis/kudo/validation"
+	"kudo.dev/kudo/registry/kudo/lock"
 )
 
 // CreateAdmitted creates a run that was asked for by another request than the creation of a PlanExecution, as if it had been that:
@@ -63,6 +65,10 @@ func (r *REST) Admit(ctx context.Context, run *kudo.PlanExecution, dryRun []stri
 	}
 	run.Name, run.Namespace, run.UID, run.OwnerReferences, run.Status = before.Name, before.Namespace, before.UID, before.OwnerReferences, before.Status
 	keepStamped(&run.Spec, &before.Spec)
+	delete(run.Annotations, lock.SupersedesAnnotation)
+	if errs := validation.ValidatePlanExecution(run); len(errs) > 0 {
+		return invalid(run, errs...)
+	}
 	return validate(ctx, run.DeepCopyObject())
 }
 

@@ -73,7 +73,7 @@ func ended(before *kudo.PlanExecution, reason, message string, at time.Time) *ku
 	for p := range status.Phases {
 		phase := &status.Phases[p]
 		if begun(phase.Status) {
-			phase.Status, phase.CompletionTime = kudo.ExecutionFatalError, &now
+			phase.Status, phase.CompletionTime = endOf(phase), &now
 		}
 		for s := range phase.Steps {
 			step := &phase.Steps[s]
@@ -91,6 +91,16 @@ func ended(before *kudo.PlanExecution, reason, message string, at time.Time) *ku
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: kudo.FailedConditionType, Status: metav1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: now})
 	return pe
+}
+
+// endOf is how a phase ends that the end of its run meets: a step may have completed it a moment ago.
+func endOf(phase *kudo.PhaseExecutionStatus) kudo.ExecutionStatus {
+	for i := range phase.Steps {
+		if phase.Steps[i].Status != kudo.ExecutionComplete {
+			return kudo.ExecutionFatalError
+		}
+	}
+	return kudo.ExecutionComplete
 }
 
 func begun(s kudo.ExecutionStatus) bool {

@@ -28,7 +28,7 @@ type state struct {
 // drops something with every state, which a reader who is a little late would miss.
 type mailbox chan state
 
-const mailboxSize = 64
+const mailboxSize = 8
 
 func newMailbox() mailbox { return make(mailbox, mailboxSize) }
 
@@ -55,13 +55,16 @@ type follower struct {
 	// from is the version from which to watch on.
 	from   string
 	states mailbox
+	// failing says that an error was logged and nothing has been read since.
+	failing bool
 }
 
 // rereadInterval is the pause, and up to half as much again, before a run is read again whose watch has ended.
 const rereadInterval = time.Second
 
 func (f *follower) run(ctx context.Context) {
-	for !f.watch(ctx) && ctx.Err() == nil {
+	// While even reading fails there is no use in a watch.
+	for f.failing || !f.watch(ctx) && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 			return
@@ -114,13 +117,14 @@ func (f *follower) reread(ctx context.Context) bool {
 		f.failed(ctx, err)
 		return false
 	}
-	f.from = from
+	f.from, f.failing = from, false
 	return f.tell(run, false)
 }
 
-// failed logs an error after which the follower tries again.
+// failed logs an error after which the follower tries again, once until it works again: there may be a thousand followers.
 func (f *follower) failed(ctx context.Context, err error) {
-	if ctx.Err() == nil {
+	if ctx.Err() == nil && !f.failing {
+		f.failing = true
 		klog.FromContext(ctx).Error(err, "The log of a run cannot be followed now; trying again", "planExecution", klog.KObj(f.last))
 	}
 }

@@ -4,6 +4,7 @@
 package planexecution
 
 import (
+	"context"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +33,9 @@ type statusStream struct {
 	over string
 }
 
-func (s *statusStream) serve(limit time.Duration, shutdown <-chan struct{}) {
+// serve sends what happens until the stream is over. Nobody stops a watch whose answer could not be begun, so the end of the request ends
+// it too.
+func (s *statusStream) serve(ctx context.Context, limit time.Duration, shutdown <-chan struct{}) {
 	defer close(s.result)
 	var events <-chan watch.Event
 	if s.source != nil {
@@ -61,11 +64,14 @@ func (s *statusStream) serve(limit time.Duration, shutdown <-chan struct{}) {
 			s.over, s.pending = v1beta1.StreamEndedServerStopping, nil
 		case <-s.proxy.StopChan():
 			return
+		case <-ctx.Done():
+			return
 		}
 	}
 	select {
 	case s.result <- s.last():
 	case <-s.proxy.StopChan():
+	case <-ctx.Done():
 	}
 }
 

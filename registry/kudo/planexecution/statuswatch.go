@@ -60,7 +60,7 @@ func (w *StatusWatcher) Watch(ctx context.Context, options *metainternalversion.
 	}
 	s.result = make(chan watch.Event)
 	s.proxy = watch.NewProxyWatcher(s.result)
-	go s.serve(w.limit, w.shutdown)
+	go s.serve(ctx, w.limit, w.shutdown)
 	return s.proxy, nil
 }
 

@@ -101,7 +101,8 @@ func (r *REST) DeleteCollection(ctx context.Context, validate rest.ValidateObjec
 	return r.Store.DeleteCollection(ctx, r.recorded(validate, options), options, list)
 }
 
-// recorded is the check before a deletion, after which the Instance knows of the end of the run.
+// recorded is the check before a deletion, after which the Instance knows that the run has begun, and how it ended: a run that is gone
+// is created from its lock only if it never began.
 func (r *REST) recorded(validate rest.ValidateObjectFunc, options *metav1.DeleteOptions) rest.ValidateObjectFunc {
 	return func(ctx context.Context, obj runtime.Object) error {
 		if validate != nil {
@@ -110,7 +111,7 @@ func (r *REST) recorded(validate rest.ValidateObjectFunc, options *metav1.Delete
 			}
 		}
 		pe, ok := obj.(*kudo.PlanExecution)
-		if !ok || !pe.Status.Status.IsTerminal() || (options != nil && dryrun.IsDryRun(options.DryRun)) {
+		if !ok || pe.Status.Status == kudo.ExecutionPending || (options != nil && dryrun.IsDryRun(options.DryRun)) {
 			return nil
 		}
 		return r.instances.Record(ctx, pe)

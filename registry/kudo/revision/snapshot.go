@@ -4,6 +4,7 @@
 package revision
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -92,25 +93,33 @@ func owner(i *kudo.Instance) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "kudo.dev/v1beta1", Kind: "Instance", Name: i.Name, UID: i.UID}}
 }
 
-// Latest is the newest content that is kept for an Instance, as the OperatorVersion it was taken from; nil if none is. ctx carries the
-// namespace.
-func (r *REST) Latest(ctx context.Context, instance string) (*kudo.OperatorVersion, error) {
-	obj, err := r.store.List(ctx, &metainternalversion.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{InstanceLabel: instance})})
+// Latest is the content that the last runs of an Instance used, as the OperatorVersion it was taken from; nil if none is kept. Of several
+// the newest counts, and first those of the OperatorVersion that the Instance refers to: after an upgrade and back the newest is
+// of another. ctx carries the namespace.
+func (r *REST) Latest(ctx context.Context, instance *kudo.Instance) (*kudo.OperatorVersion, error) {
+	obj, err := r.store.List(ctx, &metainternalversion.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{InstanceLabel: instance.Name})})
 	if err != nil {
 		return nil, err
 	}
-	var newest *kudo.OperatorVersionRevision
 	items := obj.(*kudo.OperatorVersionRevisionList).Items
-	for i := range items {
-		if newest == nil || newest.CreationTimestamp.Before(&items[i].CreationTimestamp) {
-			newest = &items[i]
-		}
-	}
-	if newest == nil {
+	items = slices.DeleteFunc(items, func(i kudo.OperatorVersionRevision) bool { return !Of(&i, instance.Name) || !owned(&i, instance) })
+	if len(items) == 0 {
 		return nil, nil
 	}
+	newest := slices.MaxFunc(items, func(a, b kudo.OperatorVersionRevision) int {
+		if x, y := refersTo(instance, &a), refersTo(instance, &b); x != y {
+			return cmp.Compare(map[bool]int{true: 1}[x], map[bool]int{true: 1}[y])
+		}
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
 	ref := newest.OperatorVersion
 	return &kudo.OperatorVersion{ObjectMeta: metav1.ObjectMeta{Name: ref.Name, Namespace: ref.Namespace, UID: types.UID(ref.UID)}, Spec: newest.Data}, nil
+}
+
+// refersTo tells whether the revision is of the OperatorVersion that the Instance names.
+func refersTo(i *kudo.Instance, r *kudo.OperatorVersionRevision) bool {
+	ref := &i.Spec.OperatorVersion
+	return r.OperatorVersion.Name == ref.Name && r.OperatorVersion.Namespace == cmp.Or(ref.Namespace, i.Namespace)
 }
 
 // Plan reads a plan of a revision. ctx carries the namespace.

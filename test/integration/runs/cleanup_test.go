@@ -56,6 +56,10 @@ func TestCleanup(t *testing.T) {
 			}
 			waiting(t, l, run, "wait", "0 of 1 replicas available")
 			l.Object(t, lab.ConfigMaps, ns, "data", "to be there during the cleanup", func(obj *unstructured.Unstructured) bool { return obj != nil && obj.GetDeletionTimestamp() == nil })
+			// Who deletes it again, in another way, does not disturb the cleanup: else the Instance would stay for ever.
+			if err := l.Kudo.KudoV1beta1().Instances(ns).Delete(t.Context(), "sample", metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationForeground)}); err != nil {
+				t.Error(err)
+			}
 			l.Allow(t, "test/"+ns)
 			l.Object(t, lab.Instances, ns, "sample", "to be gone", func(obj *unstructured.Unstructured) bool { return obj == nil })
 			l.Object(t, lab.ConfigMaps, ns, "data", "to be collected, or not", func(obj *unstructured.Unstructured) bool {

@@ -28,7 +28,7 @@ type state struct {
 // drops something with every state, which a reader who is a little late would miss.
 type mailbox chan state
 
-const mailboxSize = 8
+const mailboxSize = 64
 
 func newMailbox() mailbox { return make(mailbox, mailboxSize) }
 

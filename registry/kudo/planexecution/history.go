@@ -16,9 +16,9 @@ import (
 const (
 	// maxLogMessage is the longest message of an entry, in bytes. The status has the whole message.
 	maxLogMessage = 1 << 10
-	// maxLogSize bounds all entries together, in bytes as logSize counts them: the log is stored with every change of the status, and
-	// the storage and the watch cache keep many of those for a while.
-	maxLogSize = 64 << 10
+	// maxLogSize bounds all entries together, in bytes as logSize counts them: the log must not be what makes a run larger than the
+	// storage takes.
+	maxLogSize = 256 << 10
 	// entryOverhead is about what the numbers of an entry take.
 	entryOverhead = 32
 )

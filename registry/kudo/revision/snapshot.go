@@ -107,8 +107,11 @@ func (r *REST) Latest(ctx context.Context, instance *kudo.Instance) (*kudo.Opera
 		return nil, nil
 	}
 	newest := slices.MaxFunc(items, func(a, b kudo.OperatorVersionRevision) int {
-		if x, y := refersTo(instance, &a), refersTo(instance, &b); x != y {
-			return cmp.Compare(map[bool]int{true: 1}[x], map[bool]int{true: 1}[y])
+		switch x, y := refersTo(instance, &a), refersTo(instance, &b); {
+		case x && !y:
+			return 1
+		case y && !x:
+			return -1
 		}
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
 	})

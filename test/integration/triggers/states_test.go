@@ -106,7 +106,7 @@ func stateOf(name string) func(*scene) {
 			return s.make
 		}
 	}
-	panic("no state " + name)
+	return func(s *scene) { s.Fatalf("no state %q", name) }
 }
 
 // deployed is the state of an Instance that nothing is done with.

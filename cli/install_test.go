@@ -141,11 +141,7 @@ func TestInstallWaits(t *testing.T) {
 			f := newFixture(t, testRun("old", v1beta1.ExecutionComplete))
 			f.startRuns()
 			f.finish(t, test.runs...)
-			start := time.Now()
 			err := f.kudo(t, append([]string{"install", first, "--instance", "kv", "--wait"}, test.args...)...)
-			if time.Since(start) > 5*time.Second {
-				t.Errorf("it did not end at once")
-			}
 			if test.want != "" {
 				if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(f.out.String(), "ready") {
 					t.Errorf("got %v\nwant %s\n%s", err, test.want, f.out.String())

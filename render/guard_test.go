@@ -140,14 +140,10 @@ func TestTemplateTime(t *testing.T) {
 	} {
 		b := newBudget(limit)
 		b.steps = 1 << 40
-		start := time.Now()
 		_, err := execute("slow.yaml", text, sample, b)
 		var known *Error
 		if !errors.As(err, &known) || known.Message != errTime.Error() {
 			t.Errorf("%s: got %v", name, err)
-		}
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s: it took %s", name, took)
 		}
 	}
 }

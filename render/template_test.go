@@ -7,7 +7,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 )
 
 var sample = Variables{
@@ -93,7 +92,7 @@ func TestPlanVariablesWithoutPlan(t *testing.T) {
 	}
 }
 
-// Hostile templates end with an error, soon, and without taking the process with them.
+// Hostile templates end with an error, before their time is up, and without taking the process with them.
 func TestTemplateBombs(t *testing.T) {
 	double := func(step string) string {
 		return `{{ $s := list "xxxxxxxxxxxxxxxx" }}{{ $t := "xxxxxxxxxxxxxxxx" }}{{ range until 60 }}{{ ` + step + ` }}{{ end }}`
@@ -108,7 +107,7 @@ func TestTemplateBombs(t *testing.T) {
 		{"random", `{{ randAlphaNum 2000000000 }}`},
 		{"width", `{{ printf "%*d" 2000000000 1 }}{{ fail "no" }}`},
 		{"recursion", `{{ define "x" }}{{ template "x" }}{{ end }}{{ template "x" }}`},
-		{"recursion that branches", `{{ define "x" }}{{ if lt (len .) 60 }}{{ template "x" (append . 1) }}{{ template "x" (append . 1) }}{{ end }}{{ end }}{{ template "x" (list) }}`},
+		{"recursion that branches", `{{ define "x" }}{{ if lt (len .) 20 }}{{ template "x" (append . 1) }}{{ template "x" (append . 1) }}{{ end }}{{ end }}{{ template "x" (list) }}`},
 		{"loops in loops", `{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`},
 		{"endless growth of a text", double(`$t = print $t $t`)},
 		{"endless growth of a list", double(`$s = concat $s $s`)},
@@ -121,15 +120,14 @@ func TestTemplateBombs(t *testing.T) {
 		{"parameters that contain themselves", `{{ $_ := set .Params "x" . }}{{ . }}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			start := time.Now()
 			got, err := Template("bomb.yaml", test.text, sample)
 			if err == nil {
 				t.Errorf("no error, but %d bytes", len(got))
 			}
-			if took := time.Since(start); took > 20*time.Second {
-				t.Errorf("it took %s", took)
+			if err != nil && strings.Contains(err.Error(), errTime.Error()) {
+				t.Error("only the clock stopped it")
 			}
-			t.Logf("%s: %v", time.Since(start), err)
+			t.Log(err)
 		})
 	}
 }

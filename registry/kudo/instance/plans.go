@@ -96,7 +96,7 @@ func (r *PlansREST) Create(ctx context.Context, name string, obj runtime.Object,
 }
 
 // recent is the Instance from the watch cache, which may be a moment behind and costs no call to the storage; what is decided by it
-// is checked when the lock is taken. An Instance that the cache does not have yet is read from the storage.
+// is checked again when the run is written. An Instance that the cache does not have yet is read from the storage.
 func (r *REST) recent(ctx context.Context, name string) (*kudo.Instance, error) {
 	obj, err := r.Get(ctx, name, &metav1.GetOptions{ResourceVersion: "0"})
 	if err != nil {

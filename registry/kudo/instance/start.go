@@ -124,12 +124,6 @@ func Snapshot(run *kudo.PlanExecution, i *kudo.Instance, ov *kudo.OperatorVersio
 	return nil
 }
 
-// KeepContent stores the revision that Snapshot named.
-func (r *REST) KeepContent(ctx context.Context, i *kudo.Instance, ov *kudo.OperatorVersion, dryRun []string) error {
-	_, err := r.revisions.Ensure(ctx, i, ov, dryRun)
-	return err
-}
-
 // PlanNames are the names of the plans of an OperatorVersion, sorted.
 func PlanNames(ov *kudo.OperatorVersion) []string {
 	return slices.Sorted(maps.Keys(ov.Spec.Plans))

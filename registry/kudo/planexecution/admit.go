@@ -33,19 +33,13 @@ func (r *REST) CreateAdmitted(ctx context.Context, run *kudo.PlanExecution, rece
 	if run.Spec.InstanceName != recent.Name { // so did admission
 		return r.Create(ctx, run, validate, options)
 	}
-	out, accepted, err := r.start(ctx, run, recent, validate, options)
-	if accepted || (!apierrors.IsConflict(err) && !apierrors.IsInvalid(err) && !apierrors.IsNotFound(err)) {
-		return out, err
+	out, err := r.start(ctx, run, recent, validate, options)
+	if apierrors.IsInvalid(err) {
+		// What the path names is answered with 404 if it went since, and not as a mistake in a field that the request does not have.
+		if _, getErr := r.instances.Get(ctx, recent.Name, &metav1.GetOptions{}); apierrors.IsNotFound(getErr) {
+			return nil, getErr
+		}
 	}
-	// It was refused and has changed nothing. Nobody is refused by what is not true any more.
-	obj, getErr := r.instances.Get(ctx, recent.Name, &metav1.GetOptions{})
-	if apierrors.IsNotFound(getErr) {
-		return nil, getErr
-	}
-	if getErr != nil || obj.(*kudo.Instance).ResourceVersion == recent.ResourceVersion {
-		return nil, err
-	}
-	out, _, err = r.start(ctx, run, obj.(*kudo.Instance), validate, options)
 	return out, err
 }
 

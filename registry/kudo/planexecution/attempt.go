@@ -5,76 +5,101 @@ package planexecution
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/util/dryrun"
 
 	"kudo.dev/kudo/apis/kudo"
 	"kudo.dev/kudo/registry/kudo/instance"
 	"kudo.dev/kudo/registry/kudo/lock"
+	"kudo.dev/kudo/registry/kudo/store"
 )
 
-// lockAttempt is the lock on an Instance for a run that is about to be stored.
-type lockAttempt struct {
-	rest *REST
-	// seen is the Instance by which the run was checked.
-	seen   *kudo.Instance
-	dryRun []string
-	// taken is the run that has the lock; nil if it has not, or in a dry run.
-	taken *kudo.PlanExecution
-	// at is when it was about to be taken.
-	at time.Time
-	// before is the Instance as it was when the lock was taken.
-	before *kudo.Instance
-}
+// attempts is how often a run is tried to start whose Instance, OperatorVersion or revision others change at the same time.
+const attempts = 5
 
-// take locks the Instance, unless it changed since the run was checked.
-func (a *lockAttempt) take(ctx context.Context, pe *kudo.PlanExecution) error {
-	a.at = time.Now()
-	_, err := a.rest.instances.Change(ctx, a.seen.Name, a.dryRun, func(i *kudo.Instance) (bool, error) {
-		if i.UID != a.seen.UID || !apiequality.Semantic.DeepEqual(i.Spec.Parameters, a.seen.Spec.Parameters) || i.Spec.OperatorVersion != a.seen.Spec.OperatorVersion {
-			return false, apierrors.NewConflict(kudo.Resource("instances"), i.Name, fmt.Errorf("the Instance was changed while plan %q was being started; try again", pe.Spec.PlanName))
-		}
-		a.before = i.DeepCopy()
-		return true, lock.Take(i, pe, time.Now())
-	})
-	if err == nil && len(a.dryRun) == 0 {
-		a.taken = pe
+// start starts a run. recent is its Instance as the watch cache has it, by which it is tried first; nil has all read from the storage.
+func (r *REST) start(ctx context.Context, run *kudo.PlanExecution, recent *kudo.Instance, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	if run.ResourceVersion != "" {
+		return nil, apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object to be created; a run is repeated by a PlanExecution of another name without it")
 	}
-	return err
+	if dryrun.IsDryRun(options.DryRun) {
+		recent = nil // no write will show that the cache was behind
+	}
+	for n := 1; ; n++ {
+		out, err := r.attempt(ctx, run.DeepCopy(), recent, validate, options)
+		switch {
+		case recent != nil && (errors.Is(err, store.ErrChanged) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)):
+			recent = nil // nobody is refused by what is not true any more
+		case !errors.Is(err, store.ErrChanged):
+			return out, err
+		case n >= attempts:
+			return nil, apierrors.NewConflict(kudo.Resource("instances"), run.Spec.InstanceName,
+				fmt.Errorf("the Instance or its OperatorVersion was changed again and again while plan %q was being started; try again", run.Spec.PlanName))
+		}
+	}
 }
 
-// settle decides what a failure to store the run means, which may have come after the run was stored. Only a definite refusal gives
-// the lock back. In doubt the run is accepted: the lock stays, and the keeper creates the run.
-func (a *lockAttempt) settle(ctx context.Context, failure error) (runtime.Object, error) {
+// attempt starts a run once. The run and the lock on its Instance are written together, provided that nothing by which the run was
+// checked has changed; else it returns store.ErrChanged.
+func (r *REST) attempt(ctx context.Context, pe *kudo.PlanExecution, recent *kudo.Instance, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
+	named := pe.Name != ""
+	i, ov, err := r.prepare(ctx, pe, recent)
+	if err != nil {
+		return nil, err
+	}
+	if named {
+		// After the permission: whoever may not run the plan does not learn which runs there are.
+		if _, err := r.Get(ctx, pe.Name, &metav1.GetOptions{}); err == nil {
+			return nil, apierrors.NewAlreadyExists(kudo.Resource("planexecutions"), pe.Name)
+		}
+	}
+	// Before admission, which charges quotas: a plan that has to wait costs nothing.
+	if err := lock.Take(i.DeepCopy(), pe, time.Now()); err != nil {
+		return nil, err
+	}
+	companions := &store.Companions{}
+	// The last check, when uid and name are final.
+	locking := func(ctx context.Context, obj runtime.Object) error {
+		if validate != nil {
+			if err := validate(ctx, obj); err != nil {
+				return err
+			}
+		}
+		kept, err := r.revisions.Keep(ctx, i, ov, as(recent != nil), options.DryRun)
+		if err != nil || dryrun.IsDryRun(options.DryRun) {
+			return err
+		}
+		locked := i.DeepCopy()
+		if err := lock.Take(locked, obj.(*kudo.PlanExecution), time.Now()); err != nil {
+			return err
+		}
+		companions.Changed = &store.Ref{Resource: kudo.Resource("instances"), Object: locked}
+		companions.Unchanged = []store.Ref{{Resource: kudo.Resource("operatorversionrevisions"), Object: kept}}
+		if ov.ResourceVersion != "" { // what is left of one that is gone has none
+			companions.Unchanged = append(companions.Unchanged, store.Ref{Resource: kudo.Resource("operatorversions"), Object: ov})
+		}
+		return nil
+	}
+	out, err := r.Store.Create(store.WithCompanions(ctx, companions), pe, locking, options)
+	if err != nil && companions.Changed != nil && !errors.Is(err, store.ErrChanged) {
+		return r.settle(ctx, pe, err)
+	}
+	return out, err
+}
+
+// settle decides what a failure to store the run means, which may have come after the run was stored.
+func (r *REST) settle(ctx context.Context, pe *kudo.PlanExecution, failure error) (runtime.Object, error) {
 	ctx, cancel := instance.Aftermath(ctx)
 	defer cancel()
-	stored, err := a.rest.Get(ctx, a.taken.Name, &metav1.GetOptions{})
-	if err == nil && stored.(*kudo.PlanExecution).UID == a.taken.UID {
+	if stored, err := r.Get(ctx, pe.Name, &metav1.GetOptions{}); err == nil && stored.(*kudo.PlanExecution).UID == pe.UID {
 		return stored, nil
 	}
-	if apierrors.IsAlreadyExists(failure) || apierrors.IsRequestEntityTooLargeError(failure) {
-		if err := a.giveBack(ctx); err != nil {
-			klog.FromContext(ctx).Error(err, "The lock of a run that was refused is not released yet", "instance", a.seen.Name)
-		}
-	}
 	return nil, failure
-}
-
-// giveBack makes the Instance what it was before the lock was taken.
-func (a *lockAttempt) giveBack(ctx context.Context) error {
-	_, err := a.rest.instances.Change(ctx, a.seen.Name, nil, func(i *kudo.Instance) (bool, error) {
-		if !lock.HeldBy(i, a.taken.UID) {
-			return false, nil
-		}
-		i.Spec.PlanExecution = kudo.InstancePlanExecution{}
-		i.Status = a.before.Status
-		return true, nil
-	})
-	return err
 }

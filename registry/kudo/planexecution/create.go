@@ -22,61 +22,13 @@ import (
 	"kudo.dev/kudo/registry/kudo/store"
 )
 
-// Create starts a run: it checks it, locks the Instance for it, and stores it. Refusals change nothing.
+// Create starts a run: it checks it, and stores it together with the lock on its Instance. Refusals change nothing.
 func (r *REST) Create(ctx context.Context, obj runtime.Object, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	pe, ok := obj.(*kudo.PlanExecution)
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("not a PlanExecution: %T", obj))
 	}
-	out, _, err := r.start(ctx, pe, nil, validate, options)
-	return out, err
-}
-
-// late is when the keeper may have been faster: it looks a second after the lock was taken, and the run that it created may have ended
-// and gone since.
-const late = 500 * time.Millisecond
-
-// start is Create by an Instance that was read before; nil has it read. It also returns whether the lock was taken: a run that has it
-// is accepted even if it could not be stored.
-func (r *REST) start(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Instance, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, bool, error) {
-	if pe.ResourceVersion != "" {
-		// The storage would refuse it, but only after the lock was taken.
-		return nil, false, apierrors.NewBadRequest("metadata.resourceVersion must not be set on an object to be created; a run is repeated by a PlanExecution of another name without it")
-	}
-	named := pe.Name != ""
-	i, ov, err := r.prepare(ctx, pe, i)
-	if err != nil {
-		return nil, false, err
-	}
-	if named {
-		// After the permission: whoever may not run the plan does not learn which runs there are.
-		if _, err := r.Get(ctx, pe.Name, &metav1.GetOptions{}); err == nil {
-			return nil, false, apierrors.NewAlreadyExists(kudo.Resource("planexecutions"), pe.Name)
-		}
-	}
-	attempt := &lockAttempt{rest: r, seen: i, dryRun: options.DryRun}
-	// Taking the lock is the last check, when uid and name are final.
-	locking := func(ctx context.Context, obj runtime.Object) error {
-		if validate != nil {
-			if err := validate(ctx, obj); err != nil {
-				return err
-			}
-		}
-		if err := r.instances.KeepContent(ctx, i, ov, options.DryRun); err != nil {
-			return err
-		}
-		return attempt.take(ctx, obj.(*kudo.PlanExecution))
-	}
-	out, err := r.Store.Create(ctx, pe, locking, options)
-	if err != nil && attempt.taken != nil {
-		out, err = attempt.settle(ctx, err)
-	}
-	if attempt.taken != nil && err == nil && time.Since(attempt.at) > late {
-		if err := r.stillHeld(ctx, out.(*kudo.PlanExecution)); err != nil {
-			return nil, true, err
-		}
-	}
-	return out, attempt.taken != nil, err
+	return r.start(ctx, pe, nil, validate, options)
 }
 
 // Update changes the little of a run that can be changed. A PlanExecution that does not exist is created if the request allows
@@ -90,9 +42,9 @@ func (r *REST) Update(ctx context.Context, name string, info rest.UpdatedObjectI
 	return r.Store.Update(ctx, name, info, create, update, false, options)
 }
 
-// prepare checks a new run against its Instance, which it reads if i is nil, and OperatorVersion, and stamps what only the server
-// knows. It returns the Instance and the OperatorVersion as it saw them.
-func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Instance) (*kudo.Instance, *kudo.OperatorVersion, error) {
+// prepare checks a new run against its Instance and OperatorVersion and stamps what only the server knows. It returns the Instance and
+// the OperatorVersion as it saw them: recent and what the watch cache has, or, if recent is nil, what is stored.
+func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, recent *kudo.Instance) (*kudo.Instance, *kudo.OperatorVersion, error) {
 	if pe.Namespace == "" {
 		pe.Namespace = genericapirequest.NamespaceValue(ctx)
 	}
@@ -111,6 +63,7 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Inst
 		return nil, nil, err
 	}
 	spec := field.NewPath("spec")
+	i := recent
 	if i == nil {
 		obj, err := r.instances.Get(ctx, pe.Spec.InstanceName, &metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
@@ -121,7 +74,7 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Inst
 		}
 		i = obj.(*kudo.Instance)
 	}
-	ov, err := r.operatorVersion(ctx, i, pe)
+	ov, err := r.operatorVersion(ctx, i, pe, as(recent != nil))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,8 +98,16 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, i *kudo.Inst
 	return i, ov, nil
 }
 
+// as are the options for what the watch cache has, or for what is stored.
+func as(cached bool) *metav1.GetOptions {
+	if cached {
+		return &metav1.GetOptions{ResourceVersion: "0"}
+	}
+	return &metav1.GetOptions{}
+}
+
 // operatorVersion is what the run works with: the OperatorVersion of the Instance, or what is left of it for a cleanup.
-func (r *REST) operatorVersion(ctx context.Context, i *kudo.Instance, pe *kudo.PlanExecution) (*kudo.OperatorVersion, error) {
+func (r *REST) operatorVersion(ctx context.Context, i *kudo.Instance, pe *kudo.PlanExecution, read *metav1.GetOptions) (*kudo.OperatorVersion, error) {
 	if i.DeletionTimestamp != nil && pe.Spec.PlanName == kudo.CleanupPlanName {
 		if ov, err := r.instances.CleanupVersion(ctx, i); ov != nil || err != nil {
 			return ov, err
@@ -156,7 +117,7 @@ func (r *REST) operatorVersion(ctx context.Context, i *kudo.Instance, pe *kudo.P
 	if ref.Namespace == "" {
 		ref.Namespace = i.Namespace
 	}
-	obj, err := r.operatorVersions.Get(namespaced(ctx, ref.Namespace), ref.Name, &metav1.GetOptions{})
+	obj, err := r.operatorVersions.Get(namespaced(ctx, ref.Namespace), ref.Name, read)
 	if apierrors.IsNotFound(err) {
 		return nil, invalid(pe, field.Invalid(field.NewPath("spec", "instanceName"), i.Name,
 			fmt.Sprintf("its OperatorVersion %q does not exist in namespace %q; create it, or change spec.operatorVersion of the Instance", ref.Name, ref.Namespace)))

@@ -64,6 +64,17 @@ func NewREST(scheme *runtime.Scheme, options generic.RESTOptionsGetter, instance
 	if err := store.Complete(generic, options, selectable); err != nil {
 		return nil, nil, err
 	}
+	transactions, disconnect, err := store.NewTransactions(options, kudo.Resource("planexecutions"), kudo.Resource("instances"),
+		kudo.Resource("operatorversions"), kudo.Resource("operatorversionrevisions"))
+	if err != nil {
+		return nil, nil, err
+	}
+	generic.Storage.Storage = transactions.Joined(generic.Storage.Storage, kudo.Resource("planexecutions"))
+	destroy := generic.DestroyFunc
+	generic.DestroyFunc = func() {
+		destroy()
+		disconnect()
+	}
 	status := *generic
 	status.UpdateStrategy = statusStrategy{s}
 	status.ResetFieldsStrategy = statusStrategy{s}

@@ -61,6 +61,29 @@ func (r *REST) Ensure(ctx context.Context, instance *kudo.Instance, ov *kudo.Ope
 	return name, err
 }
 
+// Keep is Ensure for a run that is stored only if the revision is still as Keep returns it; in a dry run it may return none. read says
+// where to look for it first.
+func (r *REST) Keep(ctx context.Context, instance *kudo.Instance, ov *kudo.OperatorVersion, read *metav1.GetOptions, dryRun []string) (*kudo.OperatorVersionRevision, error) {
+	name, err := Name(instance.Name, ov)
+	if err != nil {
+		return nil, err
+	}
+	if obj, err := r.store.Get(ctx, name, read); err == nil {
+		kept := obj.(*kudo.OperatorVersionRevision)
+		if kept.DeletionTimestamp == nil && r.same(kept, ov) == nil && inUse(kept, instance) {
+			return kept, nil
+		}
+	}
+	if _, err := r.Ensure(ctx, instance, ov, dryRun); err != nil || dryrun.IsDryRun(dryRun) {
+		return nil, err
+	}
+	obj, err := r.store.Get(ctx, name, &metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return obj.(*kudo.OperatorVersionRevision), nil
+}
+
 // inUse tells whether Adopt would change nothing. What is not marked as unused now is not deleted before long after the request.
 func inUse(kept *kudo.OperatorVersionRevision, instance *kudo.Instance) bool {
 	_, marked := kept.Annotations[UnusedSinceAnnotation]

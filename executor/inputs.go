@@ -65,7 +65,12 @@ func (c *Controller) content(ctx context.Context, pe *v1beta1.PlanExecution) (*v
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if name := pe.Spec.RevisionName; name != "" {
-		rev, err := c.Kudo.KudoV1beta1().OperatorVersionRevisions(pe.Namespace).Get(ctx, name, metav1.GetOptions{})
+		revisions := c.Kudo.KudoV1beta1().OperatorVersionRevisions(pe.Namespace)
+		// Its content never changes, so whatever the server has at hand is right; it may not have the newest yet.
+		rev, err := revisions.Get(ctx, name, metav1.GetOptions{ResourceVersion: "0"})
+		if apierrors.IsNotFound(err) {
+			rev, err = revisions.Get(ctx, name, metav1.GetOptions{})
+		}
 		if apierrors.IsNotFound(err) && c.Clock.Since(pe.CreationTimestamp.Time) > revisionGrace {
 			return nil, fault.Finalf(fault.ReasonVersion, "the OperatorVersionRevision %s/%s, which holds what the run was started with, was deleted; run the plan again", pe.Namespace, name)
 		}

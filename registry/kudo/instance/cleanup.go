@@ -149,10 +149,19 @@ func (r *REST) Clean(ctx context.Context, name string) error {
 }
 
 // sweepFinalizer makes the finalizer of an Instance that is not yet being deleted what its OperatorVersion asks for now: the
-// OperatorVersion may have been changed since it was last looked at.
-func (r *REST) sweepFinalizer(ctx context.Context, name string, wanted bool) error {
-	_, err := r.Change(ctx, name, nil, func(i *kudo.Instance) (bool, error) {
+// OperatorVersion may have been changed since it was last looked at. It returns the resourceVersion to which this brought the Instance,
+// or the one that was seen if the Instance was as it should be, or is not any more as it was seen.
+func (r *REST) sweepFinalizer(ctx context.Context, seen *kudo.Instance, wanted bool) (string, error) {
+	if !holdForCleanup(seen.DeepCopy(), wanted) {
+		return seen.ResourceVersion, nil
+	}
+	swept := false
+	i, err := r.Change(ctx, seen.Name, nil, func(i *kudo.Instance) (bool, error) {
+		swept = i.ResourceVersion == seen.ResourceVersion
 		return i.DeletionTimestamp == nil && holdForCleanup(i, wanted), nil
 	})
-	return err
+	if err != nil || !swept {
+		return seen.ResourceVersion, err
+	}
+	return i.ResourceVersion, nil
 }

@@ -42,10 +42,12 @@ func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateOb
 		if err := r.Clean(ctx, name); err != nil {
 			return nil, false, err
 		}
-	default:
-		if err := r.sweepFinalizer(ctx, name, ov != nil); err != nil {
+	case asked(i, options):
+		version, err := r.sweepFinalizer(ctx, i, ov != nil)
+		if err != nil {
 			return nil, false, err
 		}
+		options = following(options, version)
 	}
 	out, gone, err := r.Store.Delete(context.WithValue(ctx, cleanupKey{}, &cleanup{r, ov}), name, validate, options)
 	if apierrors.IsNotFound(err) && i.DeletionTimestamp != nil {
@@ -55,6 +57,25 @@ func (r *REST) Delete(ctx context.Context, name string, validate rest.ValidateOb
 		r.follow(ctx, after, nil)
 	}
 	return out, gone, err
+}
+
+// asked tells whether the Instance is the one whose deletion was asked for. The deletion of another is refused, and must not touch it.
+func asked(i *kudo.Instance, options *metav1.DeleteOptions) bool {
+	if options == nil || options.Preconditions == nil {
+		return true
+	}
+	only := options.Preconditions
+	return (only.UID == nil || *only.UID == i.UID) && (only.ResourceVersion == nil || *only.ResourceVersion == i.ResourceVersion)
+}
+
+// following are the options after a write of ours, which must not make the deletion of the state before it fail.
+func following(options *metav1.DeleteOptions, version string) *metav1.DeleteOptions {
+	if options == nil || options.Preconditions == nil || options.Preconditions.ResourceVersion == nil {
+		return options
+	}
+	options = options.DeepCopy()
+	options.Preconditions.ResourceVersion = &version
+	return options
 }
 
 // DeleteCollection deletes the Instances that match, each as Delete does.

@@ -51,6 +51,14 @@ func TestDeleteSpecials(t *testing.T) {
 			return r
 		}
 	}
+	of := func(preconditions func(*scene) string) send {
+		return func(s *scene) harness.Request {
+			r := remove(s)
+			r.Body = "{apiVersion: v1, kind: DeleteOptions, preconditions: {" + preconditions(s) + "}}"
+			return r
+		}
+	}
+	withCleanup := edited(`{"plans":{"cleanup":{"phases":[{"name":"main","steps":[{"name":"only","tasks":["quick"]}]}]}}}`)
 	checkSingle(t, ns, []single{
 		{"a run is under way and there is no cleanup", func(s *scene) {
 			deployedAs("plain")(s)
@@ -62,7 +70,11 @@ func TestDeleteSpecials(t *testing.T) {
 			env.Expect(s.T, http.StatusOK, harness.Request{Method: http.MethodDelete,
 				Path: harness.Path(s.ns, "operatorversionrevisions?labelSelector=kudo.dev/instance="+s.name)})
 		}, remove, vanishes().and(collected)},
-		{"the OperatorVersion got a cleanup", edited(`{"plans":{"cleanup":{"phases":[{"name":"main","steps":[{"name":"only","tasks":["quick"]}]}]}}}`), remove, cleaning},
+		{"the OperatorVersion got a cleanup", withCleanup, remove, cleaning},
+		{"the OperatorVersion got a cleanup, and the state that was read is named", withCleanup,
+			of(func(s *scene) string { return fmt.Sprintf("resourceVersion: %q", s.before.Instance.GetResourceVersion()) }), cleaning},
+		{"the OperatorVersion got a cleanup, and another state is named", withCleanup,
+			of(func(*scene) string { return `resourceVersion: "1"` }), refused(http.StatusConflict, "does not match the ResourceVersion in record")},
 		{"the OperatorVersion lost its cleanup", func(s *scene) {
 			edited(`{"plans":{"cleanup":{"phases":[]}}}`)(s)
 			env.Expect(s.T, http.StatusOK, harness.Request{Method: http.MethodPatch, Path: harness.Path(s.ns, "operatorversions", s.version),
@@ -70,11 +82,7 @@ func TestDeleteSpecials(t *testing.T) {
 		}, remove, vanishes().and(collected)},
 		{"in the foreground", deployed, with("propagationPolicy=Foreground"), cleaning},
 		{"with orphans", deployed, with("propagationPolicy=Orphan"), orphaning},
-		{"of another uid", deployed, func(s *scene) harness.Request {
-			r := remove(s)
-			r.Body = "{apiVersion: v1, kind: DeleteOptions, preconditions: {uid: other}}"
-			return r
-		}, refused(http.StatusConflict, "does not match the UID in record")},
+		{"of another uid", withCleanup, of(func(*scene) string { return "uid: other" }), refused(http.StatusConflict, "does not match the UID in record")},
 	})
 }
 

@@ -236,13 +236,13 @@ func (m *mutant) appendTo(file, top, text string) {
 	m.files[file] += fmt.Sprintf("\n%s:\n%s\n", top, text)
 }
 
-// lineOf is the number of the first line with the text.
+// lineOf is the number of the last line with the text.
 func (m *mutant) lineOf(file, text string) int {
-	before, _, found := strings.Cut(m.files[file], text)
-	if !found {
+	at := strings.LastIndex(m.files[file], text)
+	if at < 0 {
 		m.t.Fatalf("%s has no %q", file, text)
 	}
-	return 1 + strings.Count(before, "\n")
+	return 1 + strings.Count(m.files[file][:at], "\n")
 }
 
 // write writes the mutant as a folder or an archive and returns the path.

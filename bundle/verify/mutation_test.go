@@ -25,14 +25,20 @@ import (
 )
 
 const (
-	// mutants is how many packages are made, with one fault each.
-	mutants = 500
 	// mostMemory is what the process that reads all of them may take, in bytes: the largest resident size the kernel saw.
 	// It includes the test itself, which makes the packages.
 	mostMemory = 200 << 20
 	// longest is how long all of them may take before they count as hanging. They take some seconds.
 	longest = 5 * time.Minute
 )
+
+// mutants is how many packages are made, with one fault each. The race detector makes everything ten times as slow.
+func mutants() int {
+	if raceDetector {
+		return 2 * len(mutations)
+	}
+	return 500
+}
 
 // outcome is what became of one mutant.
 type outcome struct {
@@ -78,8 +84,8 @@ func TestMutants(t *testing.T) {
 		}
 		t.Fatalf("the process ended %s: %v\n%s", last, err, tail(printed))
 	}
-	if len(outcomes) != mutants {
-		t.Fatalf("%d of %d packages were read\n%s", len(outcomes), mutants, tail(printed))
+	if len(outcomes) != mutants() {
+		t.Fatalf("%d of %d packages were read\n%s", len(outcomes), mutants(), tail(printed))
 	}
 	faults, memory := map[string]int{}, int64(0)
 	for _, o := range outcomes {
@@ -152,7 +158,7 @@ func TestMutantsInProcess(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	bases := basePackages(t)
 	folder := t.TempDir()
-	for i := range mutants {
+	for i := range mutants() {
 		o := mutate(t, random, bases, mutations[i%len(mutations)], filepath.Join(folder, strconv.Itoa(i)))
 		o.Number = i
 		var usage syscall.Rusage

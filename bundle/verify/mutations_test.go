@@ -101,11 +101,9 @@ var yamlMutations = []mutation{
 		return m.expect("operator.yaml:", `there is no template "`+strings.TrimPrefix(name, "templates/"))
 	}},
 	{"operators that need each other", func(m *mutant) bool {
-		name := strings.TrimSpace(strings.Split(m.document("operator.yaml").Content[0].Content[1].Value, "\n")[0])
 		m.appendTo("operator.yaml", "tasks", "- {name: mutant, kind: KudoOperator, spec: {package: ./mutant}}")
 		m.files["mutant/operator.yaml"] = "name: other\noperatorVersion: 1.0.0\nkubernetesVersion: 1.25.0\ntasks:\n- name: back\n  kind: KudoOperator\n  spec:\n    package: ..\n"
 		m.files["mutant/params.yaml"] = ""
-		_ = name
 		return m.expect("operator.yaml:", "cyclic package dependency", "other-1.0.0")
 	}},
 	{"operator that needs itself", func(m *mutant) bool {

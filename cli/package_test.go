@@ -114,6 +114,14 @@ func TestPackageCreate(t *testing.T) {
 		t.Error(err)
 	}
 
+	// Operators beside the folder are not packed, and that is said.
+	root := t.TempDir()
+	writePackage(t, filepath.Join(root, "child"), operatorYAML("child", "0.0.1"), "")
+	parent := writePackage(t, filepath.Join(root, "parent"), operatorYAML("parent", "0.1.0", "../child"), "")
+	if err := f.kudo(t, "package", "create", parent, "-d", root); err != nil || !strings.Contains(f.err.String(), `Warning: the archive cannot be installed as it is: operator.yaml:6: tasks[1] "t0": spec.package "../child": "../child" leads out of the archive`) {
+		t.Errorf("got %v\n%s", err, f.err.String())
+	}
+
 	// What is not valid is not packed.
 	bad := writePackage(t, t.TempDir(), faulty, "")
 	if err := f.kudo(t, "package", "create", bad, "-d", out); err == nil || !strings.Contains(err.Error(), "found 1 package verification errors") {

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kudo.dev/kudo/bundle"
+	"kudo.dev/kudo/bundle/resolve"
 	"kudo.dev/kudo/bundle/verify"
 )
 
@@ -91,6 +93,7 @@ func packageCreateCommand(env *environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnOfChildren(command.Context(), env, path)
 			if output != "" {
 				// What programs read stays one document.
 				_, _ = fmt.Fprintf(env.ErrOut, "Package created: %s\n", path)
@@ -104,6 +107,17 @@ func packageCreateCommand(env *environment) *cobra.Command {
 	command.Flags().BoolVarP(&overwrite, "overwrite", "w", false, "replace an archive that exists")
 	command.Flags().StringVarP(&output, "output", "o", "", "yaml or json: how the result of the verification is printed")
 	return command
+}
+
+// warnOfChildren says if an archive lacks operators that it needs: as in KUDO, those beside the packed folder are not packed.
+func warnOfChildren(ctx context.Context, env *environment, path string) {
+	p, err := bundle.Open(ctx, path)
+	if err == nil {
+		_, _, err = resolve.Resolver{Offline: true}.Resolve(ctx, p)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(env.ErrOut, "Warning: the archive cannot be installed as it is: %s\n", oneLine(err))
+	}
 }
 
 // writeArchive packs a folder and returns the path of the archive. What exists is replaced at once or not at all.

@@ -21,6 +21,9 @@ const (
 	maxValue = 16 << 20
 	// maxBytes is what all values that the functions of a template make may weigh together, as variables may keep them.
 	maxBytes = 256 << 20
+	// maxActions is how many actions {{ }} a template may have. The engine needs about a kilobyte to parse each; real
+	// templates have some hundreds.
+	maxActions = 10_000
 	// maxDepth is how deep lists and maps may be nested in a value.
 	maxDepth = 1000
 	// maxSteps is how many times a template may go through the body of a loop or call a template.
@@ -34,12 +37,13 @@ const (
 )
 
 var (
-	errOutput = fmt.Errorf("the rendered text is longer than %d MiB; make fewer or smaller objects per template", maxOutput>>20)
-	errValue  = errors.New("the value is too large, or it contains itself")
-	errBytes  = fmt.Errorf("the template makes values of more than %d MiB; make them smaller, or make them less often", maxBytes>>20)
-	errSteps  = fmt.Errorf("the template does not end within %d steps; loops are too long, or templates call each other", maxSteps)
-	errCalls  = errors.New("templates call each other too deep; check that the recursion ends")
-	errTime   = fmt.Errorf("the template does not end within %s", maxTime)
+	errOutput  = fmt.Errorf("the rendered text is longer than %d MiB; make fewer or smaller objects per template", maxOutput>>20)
+	errActions = fmt.Errorf("the template has more than %d actions {{ }}; split it", maxActions)
+	errValue   = errors.New("the value is too large, or it contains itself")
+	errBytes   = fmt.Errorf("the template makes values of more than %d MiB; make them smaller, or make them less often", maxBytes>>20)
+	errSteps   = fmt.Errorf("the template does not end within %d steps; loops are too long, or templates call each other", maxSteps)
+	errCalls   = errors.New("templates call each other too deep; check that the recursion ends")
+	errTime    = fmt.Errorf("the template does not end within %s", maxTime)
 )
 
 // limitedWriter collects at most maxOutput bytes.

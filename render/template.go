@@ -5,6 +5,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 	"text/template"
 )
 
@@ -15,7 +16,7 @@ import (
 // exist is an error, at every level; {{ index .Params "x" }} is the way to ask without one. Templates cannot refer
 // to each other: a define is visible in its own text only.
 //
-// What a template may cost is limited: 3 MiB of text, and generous amounts of memory, steps and time.
+// What a template may cost is limited: 3 MiB of text, 10,000 actions, and generous amounts of memory, steps and time.
 //
 // All errors are final: the same input gives the same error again.
 func Template(name, text string, v Variables) (string, error) {
@@ -30,6 +31,9 @@ func execute(name, text string, v Variables, b *budget) (result string, err erro
 			result, err = "", fmt.Errorf("template %q: %v", name, r)
 		}
 	}()
+	if strings.Count(text, "{{") > maxActions {
+		return "", &Error{Template: name, Message: errActions.Error()}
+	}
 	t, err := template.New(name).Option("missingkey=error").Funcs(guarded(functions(), b)).Parse(text)
 	if err != nil {
 		return "", explain(name, err, v)

@@ -36,7 +36,10 @@ const (
 // with one of two guesses: the empty text, which KUDO takes, or a value of the parameter's type.
 func (c *checker) rendering() {
 	guesses := make([]render.Variables, 0, 2)
-	for _, values := range []map[string]string{nil, c.placeholders()} {
+	for i, values := range []map[string]string{nil, c.placeholders()} {
+		if i > 0 && len(values) == 0 {
+			break
+		}
 		v, err := c.variables(values)
 		if err != nil {
 			// The rule on defaults has found it; if not, it is said here.

@@ -41,8 +41,8 @@ func templateUses(templates map[string]string) map[string]*use {
 	return uses
 }
 
-// maxActions is how many actions a template may have to be looked into; rendering refuses it for its own reasons.
-const maxActions = 20_000
+// maxActions is how many actions a template may have to be looked into. Rendering refuses those that have more.
+const maxActions = 10_000
 
 // value is what the scan knows of a value.
 type value int

@@ -25,7 +25,7 @@ func TestPruneOnParameterChange(t *testing.T) {
 		Templates: map[string]string{
 			"all": lab.ConfigMap("fixed", "{{ .Params.suffix }}") + "---\n" + lab.ConfigMap("cm-{{ .Params.suffix }}", "x") + "---\n" +
 				"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 'kept-{{ .Params.suffix }}', annotations: {kudo.dev/prune: \"false\"}}\n---\n" +
-				"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: 'data-{{ .Params.suffix }}'}\nspec: {accessModes: [ReadWriteOnce], storageClassName: standard, resources: {requests: {storage: 1Mi}}}\n---\n" +
+				"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: 'data-{{ .Params.suffix }}'}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}\n---\n" +
 				clusterRole(role),
 			"save": lab.ConfigMap("backup-{{ .Params.suffix }}", "x"),
 		},

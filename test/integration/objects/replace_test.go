@@ -77,7 +77,7 @@ func TestImmutable(t *testing.T) {
 	o := lab.Operator{
 		Plans:      map[string]v1beta1.Plan{"deploy": lab.Serial("all")},
 		Tasks:      []v1beta1.Task{lab.Apply("all", "all")},
-		Templates:  map[string]string{"all": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: frozen\n  annotations: {x: y{{ if eq .Params.anew \"true\" }}, kudo.dev/recreate: OnChange{{ end }}}\nimmutable: true\ndata: {v: '{{ .Params.v }}'}\n"},
+		Templates:  map[string]string{"all": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: frozen\n  annotations: {x: z{{ if eq .Params.anew \"true\" }}, kudo.dev/recreate: OnChange{{ end }}}\nimmutable: true\ndata: {v: '{{ .Params.v }}'}\n"},
 		Parameters: []v1beta1.Parameter{lab.Parameter("v", "1"), lab.Parameter("anew", "false")},
 	}
 	l.Deployed(t, ns, o)

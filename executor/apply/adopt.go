@@ -72,6 +72,6 @@ func controlledByOthers(ref Ref, live *unstructured.Unstructured, instance types
 	if !ref.Namespaced || o == nil || o.UID == instance {
 		return nil
 	}
-	return fault.Finalf(fault.ReasonRejected, "%s exists and is controlled by %s %q, so this Instance cannot apply it; give the object another name in the template, for example one that begins with {{ .Name }}, or delete %s %q if nobody needs it",
+	return fault.Finalf(fault.ReasonRejected, "%s exists and has the controller %s %q, so this Instance cannot apply it; give the object another name in the template, for example one that begins with {{ .Name }}, or delete %s %q if nobody needs it",
 		ref, o.Kind, o.Name, o.Kind, o.Name)
 }

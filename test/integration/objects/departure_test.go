@@ -5,6 +5,8 @@ package objects
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,5 +101,38 @@ func TestDeletionDuringARun(t *testing.T) {
 	gone(t, l, lab.Instances, ns, "sample")
 	if _, err := l.Cluster.Kubectl("patch", "clusterrole", ns+"-held", "--type=json", "-p", `[{"op":"remove","path":"/metadata/finalizers"}]`); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRetiredDefinitions: the definitions of a package of 2020, written for a version of the API that took schemas which v1 does not take,
+// are in force, in a List, too, and can be deleted as they were written.
+func TestRetiredDefinitions(t *testing.T) {
+	t.Parallel()
+	shared := os.Getenv("KUDO_SHARED")
+	if shared == "" {
+		shared = filepath.Join(lab.Root(t), "..", "shared")
+	}
+	file := filepath.Join(shared, "operators", "spark", "templates", "spark-operator-crds.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Skipf("no package in %s: set KUDO_SHARED to the folder that holds operators", file)
+	}
+	l := room.Enter(t)
+	ns := l.Namespace(t)
+	loose := "apiVersion: v1\nkind: List\nitems:\n- apiVersion: apiextensions.k8s.io/v1beta1\n  kind: CustomResourceDefinition\n  metadata: {name: loose." + ns + ".test.kudo.dev}\n" +
+		"  spec: {group: " + ns + ".test.kudo.dev, version: v1, names: {kind: Loose, plural: loose}, validation: {openAPIV3Schema: {properties: {metadata: {properties: {name: {maxLength: 9}}}, " +
+		"spec: {properties: {port: {anyOf: [{type: string}, {type: integer}]}, any: {description: d}, list: {type: array}, open: {type: object, additionalProperties: true}, one: {oneOf: [{required: [a]}, {type: object}]}}}}}}}\n"
+	l.Deployed(t, ns, lab.Operator{
+		Plans:      map[string]v1beta1.Plan{"deploy": lab.Serial("all"), "remove": lab.Serial("rm")},
+		Tasks:      []v1beta1.Task{lab.Apply("all", "spark", "loose"), lab.Delete("rm", "spark", "loose")},
+		Templates:  map[string]string{"spark": string(text), "loose": loose},
+		Parameters: []v1beta1.Parameter{lab.Parameter("installCrds", "true")},
+	})
+	there(t, l, definitions, "", "sparkapplications.sparkoperator.k8s.io")
+	there(t, l, definitions, "", "loose."+ns+".test.kudo.dev")
+	l.Ended(t, l.Trigger(t, ns, "remove"), v1beta1.ExecutionComplete)
+	gone(t, l, definitions, "", "sparkapplications.sparkoperator.k8s.io")
+	if i := l.Unlocked(t, ns, "sample"); len(i.Status.Inventory) > 0 || len(i.Finalizers) > 0 {
+		t.Errorf("finalizers %v, inventory %v", i.Finalizers, i.Status.Inventory)
 	}
 }

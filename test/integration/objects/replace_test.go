@@ -126,7 +126,7 @@ func TestObjectsOfOthers(t *testing.T) {
 		Tasks:     []v1beta1.Task{lab.Apply("adopted", "adopted"), lab.Apply("theirs", "theirs")},
 		Templates: map[string]string{"adopted": lab.ConfigMap("adopted", "new"), "theirs": lab.ConfigMap("theirs", "x")},
 	}, nil), v1beta1.ExecutionFatalError)
-	if !strings.Contains(pe.Status.Message, `is controlled by Namespace "`+ns+`"`) {
+	if !strings.Contains(pe.Status.Message, `has the controller Namespace "`+ns+`"`) {
 		t.Errorf("message: %s", pe.Status.Message)
 	}
 	after := there(t, l, lab.ConfigMaps, ns, "adopted")

@@ -35,7 +35,7 @@ func TestControlledByOthers(t *testing.T) {
 
 func TestPatched(t *testing.T) {
 	entry := func(manager string, operation metav1.ManagedFieldsOperationType, subresource, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, Subresource: subresource, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation, Subresource: subresource, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	const marked, other = `{"f:metadata":{"f:annotations":{"f:kudo.dev/last-applied-configuration":{}}}}`, `{"f:data":{}}`
 	for _, c := range []struct {

@@ -81,3 +81,24 @@ func TestFinalizerOfADeletedInstance(t *testing.T) {
 		t.Errorf("finalizers %v", i.Finalizers)
 	}
 }
+
+// TestInherit: what a run announced that lost the lock is listed; what it deleted, and what is listed anyway, is left as it is.
+func TestInherit(t *testing.T) {
+	i, run := newInstance(), newRun("deploy", "1")
+	i.Status.Inventory = []kudo.InventoryEntry{{Version: "v1", Kind: "Secret", Namespace: "ns", Name: "listed", UID: "2", Tasks: []string{"t"}}}
+	gone := report("v1", "Secret", "ns", "deleted", "")
+	gone.Deleted = true
+	run.Status.Phases[0].Strategy = kudo.Serial
+	run.Status.Phases[0].Steps[0].Objects = []kudo.ObjectExecutionStatus{report("v1", "Secret", "ns", "listed", "1", "u"), report("v1", "Secret", "ns", "deleted", "3", "u"),
+		report("v1", "Secret", "ns", "announced", "", "u"), gone}
+	want := []kudo.InventoryEntry{{Version: "v1", Kind: "Secret", Namespace: "ns", Name: "announced", Tasks: []string{"u"}}, i.Status.Inventory[0]}
+	if !Inherit(i, run) {
+		t.Error("nothing was taken in")
+	}
+	if diff := cmp.Diff(want, i.Status.Inventory); diff != "" {
+		t.Error(diff)
+	}
+	if Inherit(i, run) {
+		t.Error("it was taken in twice")
+	}
+}

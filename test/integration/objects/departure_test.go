@@ -136,3 +136,19 @@ func TestRetiredDefinitions(t *testing.T) {
 		t.Errorf("finalizers %v, inventory %v", i.Finalizers, i.Status.Inventory)
 	}
 }
+
+// TestOrphans: who deletes an Instance and asks for what it owns to stay keeps its cluster-scoped objects, too.
+func TestOrphans(t *testing.T) {
+	t.Parallel()
+	l := room.Enter(t)
+	ns := l.Namespace(t)
+	l.Deployed(t, ns, lab.Operator{Plans: map[string]v1beta1.Plan{"deploy": lab.Serial("all")}, Tasks: []v1beta1.Task{lab.Apply("all", "all")},
+		Templates: map[string]string{"all": clusterRole(ns+"-orphan") + "---\n" + lab.ConfigMap("orphan", "x")}})
+	t.Cleanup(func() { _, _ = l.Cluster.Kubectl("delete", "clusterrole", ns+"-orphan") })
+	if out, err := l.Cluster.Kubectl("delete", "instance", "sample", "-n", ns, "--cascade=orphan", "--timeout=60s"); err != nil {
+		t.Fatal(out, err)
+	}
+	gone(t, l, lab.Instances, ns, "sample")
+	there(t, l, clusterRoles, "", ns+"-orphan")
+	there(t, l, lab.ConfigMaps, ns, "orphan")
+}

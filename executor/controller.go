@@ -35,6 +35,8 @@ type Config struct {
 	Clock clock.WithTicker
 	// Workers is how many runs are worked on at the same time; default 4.
 	Workers int
+	// StuckLimit is how long pods of a workload may be stuck before the run fails; 0 means without end.
+	StuckLimit time.Duration
 }
 
 // Controller carries out all PlanExecutions of a cluster. Only one may run at a time.

@@ -99,7 +99,7 @@ func (c *Controller) next(ctx context.Context) bool {
 		// The Instance has changed, or has gone, and the watch brings that.
 		c.queue.Forget(key)
 	case err != nil:
-		klog.FromContext(ctx).V(2).Info("Cannot say whether the Instance is ready; trying again", "instance", key, "err", err)
+		klog.FromContext(ctx).Info("Cannot say whether the Instance is ready; trying again", "instance", key, "err", err)
 		c.queue.AddRateLimited(key)
 	default:
 		c.queue.Forget(key)

@@ -79,6 +79,9 @@ type pace struct {
 
 // next is how long to wait with the next write.
 func (p *pace) next(now time.Time) time.Duration {
+	if !p.full.After(now) { // at first it is the zero time, from which no duration reaches to now
+		return 0
+	}
 	return max(0, p.full.Sub(now)-(burst-1)*interval)
 }
 

@@ -154,8 +154,8 @@ func (c *Controller) next(ctx context.Context) bool {
 	defer c.queue.Done(key)
 	logger := klog.FromContext(ctx).WithValues("planExecution", key)
 	work := c.sync
-	if strings.HasPrefix(key, departing) {
-		work, logger = c.depart, klog.FromContext(ctx).WithValues("instance", strings.TrimPrefix(key, departing))
+	if instance, ok := strings.CutPrefix(key, departing); ok {
+		work, logger = c.depart, klog.FromContext(ctx).WithValues("instance", instance)
 	}
 	err := work(klog.NewContext(ctx, logger), key)
 	if ctx.Err() != nil {

@@ -75,13 +75,13 @@ func (k *Kinds) Resolve(ctx context.Context, obj *unstructured.Unstructured, tem
 // Find is where the objects of a kind live that some template had, though it may be retired by now. The cluster has no objects of a kind
 // that it does not know, which is an error with the reason UnknownKind.
 func (k *Kinds) Find(ctx context.Context, gvk schema.GroupVersionKind, name string) (Ref, error) {
-	r, _, err := k.lookup(gvk)
+	r, refreshed, err := k.lookup(gvk)
 	if meta.IsNoMatchError(err) {
 		if m, anyVersion := k.mapper.RESTMapping(gvk.GroupKind()); anyVersion == nil {
 			gvk = m.GroupVersionKind
 			r, err = Resource{GroupVersionResource: m.Resource, Namespaced: m.Scope.Name() == meta.RESTScopeNameNamespace}, nil
 		} else {
-			err = k.unknown(ctx, gvk, name, true)
+			err = k.unknown(ctx, gvk, name, refreshed)
 		}
 	}
 	if err != nil {

@@ -36,6 +36,9 @@ func Of(instance *v1beta1.Instance, status *v1beta1.PlanExecutionStatus) *View {
 		}
 		id := ID{gv.Group, o.Kind, o.Namespace, o.Name}
 		now := *o
+		if now.Deleted {
+			delete(v.listed, id) // what comes after it is another object
+		}
 		if before, ok := v.reported[id]; ok && !before.Deleted && !now.Deleted {
 			now.Tasks = append(slices.Clone(before.Tasks), now.Tasks...)
 		}

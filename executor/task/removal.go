@@ -27,6 +27,8 @@ type Removal struct {
 	SharedWith func(v1beta1.InventoryEntry) string
 
 	asked map[inventory.ID]types.UID
+	// over are those that need not be looked at again.
+	over map[inventory.ID]bool
 	// Kept says why objects were not deleted.
 	Kept []string
 }
@@ -34,16 +36,22 @@ type Removal struct {
 // Run deletes the objects of the entries. Those that are gone, and those that are not the Instance's any more, are reported as deleted.
 func (r *Removal) Run(ctx context.Context, env Env, entries []v1beta1.InventoryEntry) (report Report) {
 	if r.asked == nil {
-		r.asked = map[inventory.ID]types.UID{}
+		r.asked, r.over = map[inventory.ID]types.UID{}, map[inventory.ID]bool{}
 	}
 	r.Kept = nil
 	var waits []string
 	for _, e := range entries {
+		if r.over[inventory.IDOf(e)] {
+			report.Objects = append(report.Objects, removed(e))
+			continue
+		}
 		gvk := schema.GroupVersionKind{Group: e.Group, Version: e.Version, Kind: e.Kind}
 		ref, err := env.Client.Kinds.Find(ctx, gvk, e.Name)
 		ref.Namespace = e.Namespace
 		if reason, _ := fault.Classify(err); reason == fault.ReasonUnknownKind {
-			report.Objects = append(report.Objects, removed(e)) // of a kind that the cluster does not have there are no objects
+			// Of a kind that the cluster does not have there are no objects.
+			r.over[inventory.IDOf(e)] = true
+			report.Objects = append(report.Objects, removed(e))
 			continue
 		}
 		state := fate{}
@@ -56,6 +64,7 @@ func (r *Removal) Run(ctx context.Context, env Env, entries []v1beta1.InventoryE
 			out.Objects = report.Objects
 			return out
 		case state.over:
+			r.over[inventory.IDOf(e)] = true
 			report.Objects = append(report.Objects, removed(e))
 		case !state.kept:
 			waits = append(waits, fmt.Sprintf("waits until %s, which no task applies any more, is gone%s", ref, state.detail))

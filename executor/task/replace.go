@@ -34,7 +34,7 @@ func (a *applied) makeRoom(ctx context.Context, env Env) (waits bool, warning st
 	case known:
 		return false, "", nil
 	}
-	warning, err = env.Client.Adopt(ctx, a.ref, live, env.Identity.InstanceUID)
+	warning, err = env.Client.Adopt(ctx, a.ref, live, env.Identity)
 	return false, warning, err
 }
 

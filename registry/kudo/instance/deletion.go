@@ -6,6 +6,7 @@ package instance
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -113,6 +114,9 @@ func (c *cleanup) start(ctx context.Context, obj runtime.Object, wasDeleted bool
 	i, ok := obj.(*kudo.Instance)
 	if !ok || i.DeletionTimestamp == nil {
 		return nil
+	}
+	if slices.Contains(i.Finalizers, metav1.FinalizerOrphanDependents) { // what it owns is to stay, and so is what it cannot own
+		i.Finalizers = slices.DeleteFunc(slices.Clone(i.Finalizers), func(f string) bool { return f == kudo.InventoryFinalizer })
 	}
 	if i.Spec.PlanExecution.PlanName == kudo.CleanupPlanName {
 		keepDependents(i)

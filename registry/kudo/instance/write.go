@@ -155,6 +155,17 @@ func (r *REST) Abort(ctx context.Context, run *kudo.PlanExecution, message strin
 	return err
 }
 
+// Inherit lists the objects that a run, from which another one took the Instance over, announced last. ctx carries the namespace.
+func (r *REST) Inherit(ctx context.Context, name string, run *kudo.PlanExecution) error {
+	_, err := r.Change(ctx, name, nil, func(i *kudo.Instance) (bool, error) {
+		return lock.Inherit(i, run), nil
+	})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
 // Record copies how a run stands into its Instance, and releases the lock if the run has ended.
 func (r *REST) Record(ctx context.Context, run *kudo.PlanExecution) error {
 	ctx = genericapirequest.WithNamespace(ctx, run.Namespace)

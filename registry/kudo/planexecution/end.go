@@ -36,7 +36,7 @@ func (r *REST) EndPredecessor(ctx context.Context, i *kudo.Instance) error {
 	if run == nil || run.Annotations[lock.SupersedesAnnotation] == "" {
 		return nil
 	}
-	_, err := r.end(ctx, run.Annotations[lock.SupersedesAnnotation], kudo.ReasonSuperseded, instance.Superseded(run), &metav1.UpdateOptions{}, func(pe *kudo.PlanExecution) error {
+	before, err := r.end(ctx, run.Annotations[lock.SupersedesAnnotation], kudo.ReasonSuperseded, instance.Superseded(run), &metav1.UpdateOptions{}, func(pe *kudo.PlanExecution) error {
 		if pe.Spec.InstanceName != i.Name || pe.UID == run.UID {
 			return apierrors.NewNotFound(kudo.Resource("planexecutions"), pe.Name)
 		}
@@ -45,7 +45,10 @@ func (r *REST) EndPredecessor(ctx context.Context, i *kudo.Instance) error {
 	if apierrors.IsNotFound(err) {
 		return nil // it was deleted: there is nothing to end
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return r.instances.Inherit(ctx, i.Name, before)
 }
 
 // end writes the end of a run that the executor did not bring about. A run that has ended is left as it is. check may refuse.

@@ -117,7 +117,7 @@ func (c *Controller) pass(ctx context.Context, key string, r *run, pe *v1beta1.P
 func (c *Controller) env(key string, r *run, pe *v1beta1.PlanExecution, instance *v1beta1.Instance, ref engine.StepRef) task.Env {
 	v := r.content
 	return task.Env{
-		Client: c.client, Hub: c.hub, Lookup: c.storage,
+		Client: c.client, Hub: c.hub, Lookup: c.storage, StuckLimit: c.StuckLimit, Clock: c.Clock,
 		Waiter: watch.Waiter{Run: key, Step: ref.String()},
 		Identity: apply.Identity{Namespace: pe.Namespace, Instance: instance.Name, InstanceUID: instance.UID, Operator: v.Operator.Name, OperatorVersion: v.Version,
 			RunUID: pe.UID, Plan: pe.Spec.PlanName, Phase: ref.Phase, Step: ref.Step},

@@ -42,7 +42,6 @@ var rules = map[schema.GroupKind]rule{
 	{Group: "apps", Kind: "ReplicaSet"}:                                             replicas,
 	{Group: "", Kind: "ReplicationController"}:                                      replicas,
 	{Group: "batch", Kind: "Job"}:                                                   job,
-	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:               definition,
 	{Group: "kudo.dev", Kind: "Instance"}:                                           instance,
 	{Group: "policy", Kind: "PodDisruptionBudget"}:                                  always,
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:                         always,

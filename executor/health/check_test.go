@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -96,6 +97,21 @@ func TestCheck(t *testing.T) {
 		{"job failed", jb + "status: {failed: 7, conditions: [{type: Failed, status: \"True\", reason: BackoffLimitExceeded, message: Job has reached the specified backoff limit}]}", "failed: backoff limit"},
 		{"job suspended", jb + "spec: {suspend: true}", "waiting: suspended"},
 
+		{"job of many completions", jb + "spec: {completions: 3, parallelism: 2, completionMode: Indexed}\nstatus: {succeeded: 3, completedIndexes: 0-2, conditions: [{type: SuccessCriteriaMet, status: \"True\"}, {type: Complete, status: \"True\"}]}", "ready"},
+		{"indexed job", jb + "spec: {completions: 3, completionMode: Indexed}\nstatus: {succeeded: 1, completedIndexes: \"0\"}", "waiting: 1 of 3 completions"},
+		{"work queue", jb + "spec: {parallelism: 2}\nstatus: {active: 2}", "waiting: 0 of 2 completions"},
+		{"job deadline", jb + "status: {conditions: [{type: FailureTarget, status: \"True\", reason: DeadlineExceeded}, {type: Failed, status: \"True\", reason: DeadlineExceeded, message: Job was active longer than specified deadline}]}", "failed: longer than specified deadline"},
+		{"job that is about to fail", jb + "status: {failed: 1, conditions: [{type: FailureTarget, status: \"True\", reason: BackoffLimitExceeded}]}", "waiting: 0 of 1 completions, 1 pods failed"},
+		{"failed indexes", jb + "spec: {completions: 2, completionMode: Indexed}\nstatus: {succeeded: 1, failed: 1, failedIndexes: \"1\", conditions: [{type: Failed, status: \"True\", reason: FailedIndexes, message: Job has failed indexes}]}", "failed: failed indexes"},
+		{"job resumed", jb + "spec: {suspend: false}\nstatus: {conditions: [{type: Suspended, status: \"False\"}]}", "waiting: 0 of 1"},
+		{"cron job", "apiVersion: batch/v1\nkind: CronJob\nspec: {schedule: '* * * * *'}\nstatus: {}", "ready"},
+		{"cron job with a run", "apiVersion: batch/v1\nkind: CronJob\nspec: {suspend: true}\nstatus: {active: [{name: x}]}", "ready"},
+		{"daemon set on delete", "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {generation: 2}\nspec: {updateStrategy: {type: OnDelete}}\nstatus: {observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 0, numberAvailable: 2}", "ready"},
+		{"replica set stale", "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {generation: 2}\nspec: {replicas: 1}\nstatus: {observedGeneration: 1, availableReplicas: 1}", "waiting: generation 2, seen 1"},
+		{"api service", "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nstatus: {conditions: [{type: Available, status: \"False\", reason: MissingEndpoints}]}", "ready"},
+		{"horizontal pod autoscaler", "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nstatus: {currentReplicas: 0, desiredReplicas: 0, conditions: [{type: ScalingActive, status: \"False\"}]}", "ready"},
+		{"ingress without address", "apiVersion: networking.k8s.io/v1\nkind: Ingress\nstatus: {loadBalancer: {}}", "ready"},
+
 		{"pod new", "apiVersion: v1\nkind: Pod", "waiting: not scheduled"},
 		{"pod unschedulable", "apiVersion: v1\nkind: Pod\nstatus: {phase: Pending, conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, message: 0/3 nodes}]}", "waiting: 0/3 nodes"},
 		{"pod image", "apiVersion: v1\nkind: Pod\nstatus: {phase: Pending, containerStatuses: [{name: c, state: {waiting: {reason: ImagePullBackOff}}}]}", "waiting: container c: ImagePullBackOff"},
@@ -120,7 +136,7 @@ func TestCheck(t *testing.T) {
 		{"namespace", "apiVersion: v1\nkind: Namespace\nstatus: {phase: Active}", "ready"},
 		{"namespace new", "apiVersion: v1\nkind: Namespace", "waiting: not active"},
 
-		{"crd new", crd, "waiting: not established"},
+		{"crd new", crd, "waiting: Install in progress"},
 		{"crd", crd + "status: {conditions: [{type: NamesAccepted, status: \"True\"}, {type: Established, status: \"True\"}]}", "ready"},
 		{"crd names", crd + "status: {conditions: [{type: NamesAccepted, status: \"False\", message: is taken}]}", "failed: taken"},
 
@@ -145,5 +161,28 @@ func TestCheck(t *testing.T) {
 				t.Errorf("got %+v, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestAgainstKstatus: for the kinds whose controllers write what kstatus reads, our verdict is that of kstatus; ours has the better
+// message. What differs on purpose is in TestCheck and not here.
+func TestAgainstKstatus(t *testing.T) {
+	const available = "conditions: [{type: Available, status: \"True\"}, {type: Progressing, status: \"True\", reason: NewReplicaSetAvailable}]"
+	const head = "metadata: {generation: 2}\nspec: {replicas: 2, progressDeadlineSeconds: 600"
+	for _, kind := range []string{"Deployment", "StatefulSet", "ReplicaSet"} {
+		for _, state := range []string{
+			"observedGeneration: 1", "observedGeneration: 2, replicas: 0", "observedGeneration: 2, replicas: 2",
+			"observedGeneration: 2, replicas: 2, fullyLabeledReplicas: 2, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1",
+			"observedGeneration: 2, replicas: 2, fullyLabeledReplicas: 2, currentReplicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2, currentRevision: a, updateRevision: a",
+		} {
+			obj := parsed(t, "apiVersion: apps/v1\nkind: "+kind+"\n"+head+"}\nstatus: {"+state+", "+available+"}")
+			theirs, err := status.Compute(obj)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ours := Check(obj, nil); ours.Ready != (theirs.Status == status.CurrentStatus) || ours.Failed != (theirs.Status == status.FailedStatus) {
+				t.Errorf("%s %s: ours %+v, kstatus %s: %s", kind, state, ours, theirs.Status, theirs.Message)
+			}
+		}
 	}
 }

@@ -59,16 +59,6 @@ func namespace(obj *unstructured.Unstructured, _ Lookup) Result {
 	return ready()
 }
 
-func definition(obj *unstructured.Unstructured, _ Lookup) Result {
-	if value, _, message := condition(obj, "NamesAccepted"); value == "False" {
-		return failed("the names are not accepted: %s", message)
-	}
-	if value, _, _ := condition(obj, "Established"); value == "True" {
-		return ready()
-	}
-	return waiting("the CustomResourceDefinition is not established")
-}
-
 // instance is ready when no plan runs and the last one that ended did not fail. KUDO took a failed child for a good one.
 func instance(obj *unstructured.Unstructured, _ Lookup) Result {
 	if plan := text(obj, "spec", "planExecution", "planName"); plan != "" {

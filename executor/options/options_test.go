@@ -18,6 +18,7 @@ func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		"--workers":                   func(o *Options) { o.Workers = 0 },
 		"--kube-api-qps":              func(o *Options) { o.QPS = 0 },
+		"--stuck-pod-limit":           func(o *Options) { o.StuckPodLimit = -time.Second },
 		"--health-bind-address":       func(o *Options) { o.HealthBindAddress = "8081" },
 		"--leader-election-namespace": func(o *Options) { o.LeaderElection.Namespace = "" },
 		"--leader-election-lease":     func(o *Options) { o.LeaderElection.RenewDeadline = time.Minute },
@@ -37,7 +38,7 @@ func TestValidate(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	cmd := NewCommand()
-	for _, name := range []string{"kubeconfig", "server", "leader-elect", "leader-election-namespace", "workers", "health-bind-address", "kube-api-qps", "kube-api-burst", "v"} {
+	for _, name := range []string{"kubeconfig", "server", "leader-elect", "leader-election-namespace", "workers", "stuck-pod-limit", "health-bind-address", "kube-api-qps", "kube-api-burst", "v"} {
 		if cmd.Flags().Lookup(name) == nil {
 			t.Errorf("no flag --%s", name)
 		}

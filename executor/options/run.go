@@ -83,5 +83,5 @@ func (o *Options) controller(config *rest.Config, events record.EventRecorder) (
 		return nil, fmt.Errorf("discovery client: %w", err)
 	}
 	klog.V(1).InfoS("Using API server", "host", config.Host)
-	return executor.New(executor.Config{Kudo: kudo, Dynamic: dyn, Discovery: disco, Events: events, Workers: o.Workers}), nil
+	return executor.New(executor.Config{Kudo: kudo, Dynamic: dyn, Discovery: disco, Events: events, Workers: o.Workers, StuckLimit: o.StuckPodLimit}), nil
 }

@@ -4,12 +4,8 @@
 package task
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,17 +24,13 @@ type item struct {
 	ref      apply.Ref
 }
 
-// rendered makes the objects of templates, in the order of the templates and of the documents in them.
-func rendered(env Env, resources []string) ([]*item, error) {
+// renderAll makes the objects of templates, in the order of the templates and of the documents in them.
+func renderAll(ctx context.Context, env Env, resources []string) ([]*item, error) {
 	var out []*item
 	for _, name := range resources {
-		text, ok := env.Templates[name]
-		if !ok {
-			return nil, fault.Finalf(fault.ReasonRendering, "there is no template %q; the OperatorVersion has %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(env.Templates)), ", "), "none"))
-		}
-		text, err := render.Template(name, text, env.Variables)
+		text, err := env.text(ctx, name, env.Variables)
 		if err != nil {
-			return nil, &fault.Final{Reason: fault.ReasonRendering, Err: err}
+			return nil, err
 		}
 		objects, err := render.Objects(name, text)
 		if err != nil {

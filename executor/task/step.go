@@ -38,6 +38,7 @@ func (s *Step) Pass(ctx context.Context, env Env, defined []v1beta1.Task, record
 		if t.Status == v1beta1.ExecutionComplete {
 			continue
 		}
+		env.Task = t.Name
 		report := s.invoke(ctx, env, defined, t.Name)
 		result := engine.TaskResult{Task: t.Name, Outcome: report.Outcome, Message: report.Message}
 		if report.Err != nil {

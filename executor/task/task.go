@@ -31,6 +31,8 @@ type Env struct {
 	// Templates are the texts of the OperatorVersion.
 	Templates map[string]string
 	Variables render.Variables
+	// Task is the name of the task that is carried out.
+	Task string
 	// Fresh asks for the cluster to be read instead of the informers' copies.
 	Fresh bool
 }

@@ -111,11 +111,11 @@ func (c *Controller) pass(ctx context.Context, key string, r *run, pe *v1beta1.P
 func (c *Controller) env(key string, r *run, pe *v1beta1.PlanExecution, instance *v1beta1.Instance, ref engine.StepRef) task.Env {
 	v := r.content
 	return task.Env{
-		Client: c.client, Hub: c.hub, Lookup: c.storage,
+		Client: c.client, Kudo: c.Kudo, Hub: c.hub, Lookup: c.storage,
 		Waiter: watch.Waiter{Run: key, Step: ref.String()},
 		Identity: apply.Identity{Namespace: pe.Namespace, Instance: instance.Name, InstanceUID: instance.UID, Operator: v.Operator.Name, OperatorVersion: v.Version,
 			Run: pe.Name, RunUID: pe.UID, Plan: pe.Spec.PlanName, Phase: ref.Phase, Step: ref.Step},
-		Templates: v.Templates,
+		Version: pe.Spec.OperatorVersion, Templates: v.Templates,
 		Variables: render.Variables{OperatorName: v.Operator.Name, Name: instance.Name, Namespace: pe.Namespace, AppVersion: v.AppVersion, OperatorVersion: v.Version,
 			PlanName: pe.Spec.PlanName, PhaseName: ref.Phase, StepName: ref.Step, Params: r.params},
 	}

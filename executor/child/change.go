@@ -25,13 +25,14 @@ func (t *Target) Whole() Change {
 	return Change{Version: t.Version, Parameters: t.Parameters, Last: true}
 }
 
-// First is the first of several requests, for the case that the server does not take them in one: it starts one plan per request. An
-// upgrade goes first, then the parameters by the plan that they start. old are the parameters that the child's present OperatorVersion
-// defines. The second value is false if the target needs no more than one request.
+// First is the first of several requests. One request starts one plan, so parameters whose changes start different plans go one after
+// another; the server would refuse them together, or would store some without bringing them about. An upgrade goes before all
+// parameters that the child has already; old are those that its present OperatorVersion defines. The second value is false if the
+// target needs no more than one request.
 func (t *Target) First(child *v1beta1.Instance, old []v1beta1.Parameter) (Change, bool) {
 	changed := t.changed(child)
 	now := map[string]bool{}
-	if upgrade := t.upgrades(child); upgrade {
+	if t.Upgrades(child) {
 		known := map[string]bool{}
 		for _, p := range old {
 			known[p.Name] = true
@@ -40,17 +41,16 @@ func (t *Target) First(child *v1beta1.Instance, old []v1beta1.Parameter) (Change
 			now[name] = !known[name] // a new version may need values for what is new in it
 		}
 	} else {
-		plan, found := "", false
-		triggers := map[string]string{}
-		for _, p := range t.Definitions {
-			triggers[p.Name] = p.Trigger
-			if changed[p.Name] && !found {
-				plan, found = p.Trigger, true
+		first, plans := "", map[string]string{}
+		for _, p := range t.Content.Parameters {
+			plans[p.Name] = t.plan(p.Trigger)
+			if changed[p.Name] {
+				first = cmp.Or(first, plans[p.Name])
 			}
 		}
 		for name := range changed {
-			trigger, defined := triggers[name]
-			now[name] = !defined || trigger == plan
+			plan, defined := plans[name]
+			now[name] = !defined || plan == first
 		}
 	}
 	out := Change{Version: t.Version, Parameters: map[string]string{}, Last: true}
@@ -67,12 +67,16 @@ func (t *Target) First(child *v1beta1.Instance, old []v1beta1.Parameter) (Change
 	return out, !out.Last
 }
 
-// Reached tells whether the child's spec is as wanted.
-func (t *Target) Reached(child *v1beta1.Instance) bool {
-	return !t.upgrades(child) && len(t.changed(child)) == 0
+// plan is what a change of a parameter with a trigger starts.
+func (t *Target) plan(trigger string) string {
+	if _, ok := t.Content.Plans[v1beta1.UpdatePlanName]; ok && trigger == "" {
+		return v1beta1.UpdatePlanName
+	}
+	return cmp.Or(trigger, v1beta1.DeployPlanName)
 }
 
-func (t *Target) upgrades(child *v1beta1.Instance) bool {
+// Upgrades tells whether the child has to change to another OperatorVersion.
+func (t *Target) Upgrades(child *v1beta1.Instance) bool {
 	now := child.Spec.OperatorVersion
 	return now.Name != t.Version.Name || cmp.Or(now.Namespace, child.Namespace) != cmp.Or(t.Version.Namespace, child.Namespace)
 }

@@ -27,7 +27,7 @@ type search struct {
 func (s *search) from(path []string, name string) error {
 	chain := append(slices.Clone(path), name)
 	if slices.Contains(path, name) {
-		return fault.Finalf(fault.ReasonVersion, "the KudoOperator tasks make a cycle of OperatorVersions: %s; an operator cannot be a part of itself: take the task out of one of them", strings.Join(chain, " -> "))
+		return fault.Finalf(fault.ReasonCycle, "the KudoOperator tasks make a cycle of OperatorVersions: %s; an operator cannot be a part of itself: take the task out of one of them", strings.Join(chain, " -> "))
 	}
 	if s.known[name] {
 		return nil

@@ -26,8 +26,8 @@ type Target struct {
 	Package string
 	// Version refers to the OperatorVersion; an empty namespace is that of the child.
 	Version v1beta1.ObjectReference
-	// Definitions are the parameters of that OperatorVersion.
-	Definitions []v1beta1.Parameter
+	// Content is what that OperatorVersion holds.
+	Content *v1beta1.OperatorVersionSpec
 	// Parameters are the values that the parent sets.
 	Parameters map[string]string
 }

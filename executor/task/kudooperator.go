@@ -107,7 +107,6 @@ func (t *kudoOperatorTask) change(ctx context.Context, env Env) (message string,
 	}
 	env.Hub.Track(env.Waiter, t.key())
 	current := &v1beta1.Instance{}
-	whole := t.target.Whole()
 	if live != nil {
 		if current, err = instanceOf(live); err != nil {
 			return "", err
@@ -119,21 +118,35 @@ func (t *kudoOperatorTask) change(ctx context.Context, env Env) (message string,
 			return "", err
 		}
 	}
-	err = t.send(ctx, env, whole)
-	if reason, _ := fault.Classify(err); live != nil && (reason == fault.ReasonRejected || reason == fault.ReasonImmutable) {
-		// The server takes one request for each plan that has to run.
-		old, readErr := t.definitions(ctx, env, current)
-		if readErr != nil {
-			return "", readErr
-		}
-		if first, several := t.target.First(current, old); several {
-			err = t.send(ctx, env, first)
-		}
+	if live == nil {
+		err = t.send(ctx, env, t.target.Whole())
+	} else {
+		err = t.update(ctx, env, current)
 	}
 	if apierrors.IsConflict(err) {
 		return "it is not changed yet, and that is tried again when it is free: " + fault.Brief(err), nil
 	}
 	return "", err
+}
+
+// update sends all at once if one plan brings it about, or the first of several requests.
+func (t *kudoOperatorTask) update(ctx context.Context, env Env, current *v1beta1.Instance) error {
+	if !t.target.Upgrades(current) {
+		first, _ := t.target.First(current, nil)
+		return t.send(ctx, env, first)
+	}
+	refused := t.send(ctx, env, t.target.Whole())
+	if reason, _ := fault.Classify(refused); reason != fault.ReasonRejected && reason != fault.ReasonImmutable {
+		return refused
+	}
+	old, err := t.definitions(ctx, env, current)
+	if err != nil {
+		return err
+	}
+	if first, several := t.target.First(current, old); several {
+		return t.send(ctx, env, first)
+	}
+	return refused
 }
 
 func (t *kudoOperatorTask) send(ctx context.Context, env Env, c child.Change) error {

@@ -38,7 +38,7 @@ func (t *kudoOperatorTask) find(ctx context.Context, env Env) (*child.Target, er
 	if err != nil {
 		return nil, err
 	}
-	target := &child.Target{Name: name, Package: t.spec.Package, Version: v1beta1.ObjectReference{Name: version}, Definitions: ov.Spec.Parameters, Parameters: parameters}
+	target := &child.Target{Name: name, Package: t.spec.Package, Version: v1beta1.ObjectReference{Name: version}, Content: &ov.Spec, Parameters: parameters}
 	if ov.Namespace != env.Identity.Namespace {
 		target.Version.Namespace = ov.Namespace
 	}

@@ -15,6 +15,7 @@ import (
 	"kudo.dev/kudo/executor/engine"
 	"kudo.dev/kudo/executor/fault"
 	"kudo.dev/kudo/executor/health"
+	"kudo.dev/kudo/executor/podfiles"
 	"kudo.dev/kudo/executor/watch"
 	clientset "kudo.dev/kudo/generated/clientset/versioned"
 	"kudo.dev/kudo/render"
@@ -27,6 +28,9 @@ type Env struct {
 	Kudo   clientset.Interface
 	Hub    *watch.Hub
 	Lookup health.Lookup
+	// Pods reads what containers wrote; PipeImage is the image of the container that keeps them readable.
+	Pods      podfiles.Reader
+	PipeImage string
 	// Waiter is the step, as the hub knows it.
 	Waiter watch.Waiter
 	// Identity marks what is applied.
@@ -70,6 +74,7 @@ var kinds = map[string]func(v1beta1.TaskSpec) Runner{
 	v1beta1.ToggleTaskKind: func(s v1beta1.TaskSpec) Runner { return &toggleTask{spec: s} },
 	v1beta1.DummyTaskKind:  func(s v1beta1.TaskSpec) Runner { return dummyTask{s} },
 
+	v1beta1.PipeTaskKind:         func(s v1beta1.TaskSpec) Runner { return &pipeTask{spec: s} },
 	v1beta1.KudoOperatorTaskKind: func(s v1beta1.TaskSpec) Runner { return &kudoOperatorTask{spec: s} },
 }
 

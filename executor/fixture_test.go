@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
+	"kudo.dev/kudo/executor/pipe"
 	"kudo.dev/kudo/generated/clientset/versioned/fake"
 )
 
@@ -77,7 +78,7 @@ tasks:
 - {name: bad, kind: Apply, spec: {resources: [a.yaml, bad.yaml]}}
 - {name: rm, kind: Delete, spec: {resources: [a.yaml]}}
 - {name: switch, kind: Toggle, spec: {parameter: SWITCH, resources: [a.yaml]}}
-- {name: pipe, kind: Pipe, spec: {pod: a.yaml}}
+- {name: odd, kind: Odd}
 plans:
 `
 
@@ -112,7 +113,7 @@ func newWorldOf(t *testing.T, plan v1beta1.Plan) *world {
 		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment", Namespaced: true}}},
 	}
 	w.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
-		map[schema.GroupVersionResource]string{configMaps: "ConfigMapList", deployments: "DeploymentList", crds: "CustomResourceDefinitionList"})
+		map[schema.GroupVersionResource]string{configMaps: "ConfigMapList", pipe.Pods.GroupVersionResource: "PodList", deployments: "DeploymentList", crds: "CustomResourceDefinitionList"})
 	w.dynamic.PrependReactor("patch", "*", w.apply)
 	w.cluster = w.dynamic
 	return w

@@ -28,8 +28,9 @@ func pipes(instance string, pe *v1beta1.PlanExecution, content *v1beta1.Operator
 	return pipe.Names(instance, pe.Spec.PlanName, &plan, content.Tasks)
 }
 
-// sweepPipes deletes pipe pods of runs that have ended, in one namespace or, with an empty name, in all.
-func (c *Controller) sweepPipes(ctx context.Context, namespace string) error {
+// sweepPipes deletes pipe pods of runs that have ended, in one namespace or, with an empty name, in all. ended is a run of which the
+// informer may not know that yet.
+func (c *Controller) sweepPipes(ctx context.Context, namespace string, ended types.UID) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	list, err := c.Dynamic.Resource(pipe.Pods.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{LabelSelector: pipe.Annotation + "=true," + apply.LabelHeritage + "=" + apply.HeritageValue})
@@ -45,7 +46,7 @@ func (c *Controller) sweepPipes(ctx context.Context, namespace string) error {
 	for i := range list.Items {
 		pod := &list.Items[i]
 		run := types.UID(pod.GetAnnotations()[apply.AnnotationRunUID])
-		if run == "" || alive[run] || pod.GetDeletionTimestamp() != nil {
+		if run == "" || alive[run] && run != ended || pod.GetDeletionTimestamp() != nil {
 			continue
 		}
 		ref := apply.RefOf(pod, pipe.Pods)
@@ -60,7 +61,7 @@ func (c *Controller) sweepPipes(ctx context.Context, namespace string) error {
 // sweepPipesOnce sweeps all namespaces when the executor begins, until it has worked once.
 func (c *Controller) sweepPipesOnce(ctx context.Context) {
 	_ = wait.PollUntilContextCancel(ctx, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := c.sweepPipes(ctx, metav1.NamespaceAll)
+		err := c.sweepPipes(ctx, metav1.NamespaceAll, "")
 		if err != nil && ctx.Err() == nil {
 			klog.FromContext(ctx).Info("Cannot look for pods of Pipe tasks whose run has ended; trying again in a minute", "err", err)
 		}
@@ -77,5 +78,5 @@ func (c *Controller) endPipes(ctx context.Context, key string, pe *v1beta1.PlanE
 	if !uses {
 		return nil
 	}
-	return c.sweepPipes(ctx, pe.Namespace)
+	return c.sweepPipes(ctx, pe.Namespace, pe.UID)
 }

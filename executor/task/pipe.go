@@ -179,7 +179,7 @@ func (t *pipeTask) container(name string) podfiles.Container {
 
 // giveUp deletes the pod if the task cannot be saved, before that is on record.
 func (t *pipeTask) giveUp(ctx context.Context, env Env, failure error) error {
-	if _, final := fault.Classify(failure); !final || t.uid == "" {
+	if _, final := fault.Classify(failure); !final {
 		return failure
 	}
 	if err := t.remove(ctx, env); err != nil {

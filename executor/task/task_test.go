@@ -25,6 +25,7 @@ import (
 	"kudo.dev/kudo/executor/apply"
 	"kudo.dev/kudo/executor/engine"
 	"kudo.dev/kudo/executor/fault"
+	"kudo.dev/kudo/executor/pipe"
 	"kudo.dev/kudo/executor/watch"
 	"kudo.dev/kudo/render"
 )
@@ -55,7 +56,7 @@ func newCluster(t *testing.T) *cluster {
 		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment", Namespaced: true}}},
 	}
 	c := &cluster{notify: make(chan string, 100), disco: d, clock: testclock.NewFakePassiveClock(time.Now())}
-	c.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{jobs: "JobList", deployments: "DeploymentList", budgets: "PodDisruptionBudgetList", crds: "CustomResourceDefinitionList"})
+	c.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{pipe.Pods.GroupVersionResource: "PodList", jobs: "JobList", deployments: "DeploymentList", budgets: "PodDisruptionBudgetList", crds: "CustomResourceDefinitionList"})
 	c.dynamic.PrependReactor("patch", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if err := c.fail; err != nil {
 			c.fail = nil
@@ -151,9 +152,9 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestUnsupportedKind(t *testing.T) {
-	for _, kind := range []string{"Pipe", "KudoOperator", ""} {
+	for _, kind := range []string{"Pipes", ""} {
 		_, err := New(v1beta1.Task{Name: "x", Kind: kind})
-		if _, final := fault.Classify(err); !final || !strings.Contains(err.Error(), `task "x"`) || !strings.Contains(err.Error(), "Apply, Delete, Dummy, Toggle") {
+		if _, final := fault.Classify(err); !final || !strings.Contains(err.Error(), `task "x"`) || !strings.Contains(err.Error(), "Apply, Delete, Dummy, KudoOperator, Pipe, Toggle") {
 			t.Errorf("%q: %v", kind, err)
 		}
 	}

@@ -138,7 +138,10 @@ func (c *Controller) prepare(ctx context.Context, r *run, pe *v1beta1.PlanExecut
 	}
 	engine.Init(r.content, pe.Spec.PlanName, status, now)
 	if r.pipes == nil && !engine.Terminal(status.Status) {
-		if r.pipes, err = pipes(instance.Name, pe, r.content); err != nil {
+		if err = task.Check(pe.Spec.PlanName, r.content); err == nil {
+			r.pipes, err = pipes(instance.Name, pe, r.content)
+		}
+		if err != nil {
 			reason, _ := fault.Classify(err)
 			engine.Fail(status, reason, err.Error(), now)
 		}

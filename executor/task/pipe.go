@@ -71,9 +71,6 @@ func (t *pipeTask) Run(ctx context.Context, env Env) (report Report) {
 
 // prepare renders and checks all there is to check, before anything is made.
 func (t *pipeTask) prepare(ctx context.Context, env Env) error {
-	if err := pipe.Check(&t.spec); err != nil {
-		return fault.Finalf(fault.ReasonPipe, "the Pipe task cannot be carried out: %w; correct the operator package", err)
-	}
 	id := env.Identity
 	text, err := env.text(ctx, t.spec.Pod, env.Variables)
 	if err != nil {

@@ -81,11 +81,11 @@ func (k *Kubelet) Read(ctx context.Context, c Container, file string, limit int6
 	case err != nil:
 		return nil, fmt.Errorf("a command in pod %s: %w", c, err)
 	}
-	return content(stdout.Bytes(), limit)
+	return contentOf(stdout.Bytes(), limit)
 }
 
-// content takes what script has printed apart.
-func content(printed []byte, limit int64) ([]byte, error) {
+// contentOf takes what script has printed apart.
+func contentOf(printed []byte, limit int64) ([]byte, error) {
 	first, rest, found := bytes.Cut(printed, []byte("\n"))
 	size, err := strconv.ParseInt(string(first), 10, 64)
 	switch {

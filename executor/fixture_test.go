@@ -79,6 +79,7 @@ tasks:
 - {name: rm, kind: Delete, spec: {resources: [a.yaml]}}
 - {name: switch, kind: Toggle, spec: {parameter: SWITCH, resources: [a.yaml]}}
 - {name: odd, kind: Odd}
+- {name: pipe, kind: Pipe, spec: {pod: a.yaml, pipe: [{file: /tmp/a, kind: Secret, key: k}]}}
 plans:
 `
 

@@ -93,6 +93,10 @@ func TestJudge(t *testing.T) {
 		at := at(seconds)
 		return v1beta1.PlanStatus{Status: s, LastUpdatedTimestamp: &at, UID: types.UID(uid), Message: message}
 	}
+	version := func(pe v1beta1.PlanExecution, v string) v1beta1.PlanExecution {
+		pe.ResourceVersion = v
+		return pe
+	}
 	for _, c := range []struct {
 		name  string
 		plans map[string]v1beta1.PlanStatus
@@ -110,6 +114,8 @@ func TestJudge(t *testing.T) {
 			[]v1beta1.PlanExecution{run("a", "deploy", "Create", 1, "Failed"), run("b", "deploy", "Manual", 9, "")}, "", Verdict{Ready: true}},
 		{"superseded in the same second", map[string]v1beta1.PlanStatus{"resize": status("FATAL_ERROR", 1, "a", ""), "deploy": status("COMPLETE", 1, "b", "")},
 			[]v1beta1.PlanExecution{run("b", "deploy", "Create", 1, ""), run("a", "resize", "ParameterChange", 1, v1beta1.ReasonSuperseded)}, "", Verdict{Ready: true}},
+		{"two in the same second", map[string]v1beta1.PlanStatus{"resize": status("FATAL_ERROR", 1, "b", "no disk"), "deploy": status("COMPLETE", 1, "a", "")},
+			[]v1beta1.PlanExecution{version(run("b", "resize", "ParameterChange", 1, "Failed"), "12"), version(run("a", "deploy", "Create", 1, ""), "9")}, "", Verdict{Failed: true, Message: "run b of its plan resize failed"}},
 		{"no history", map[string]v1beta1.PlanStatus{"deploy": status("COMPLETE", 1, "a", ""), "update": status("FATAL_ERROR", 5, "b", "x"), "backup": status("COMPLETE", 9, "c", "")}, nil, "", Verdict{Failed: true, Message: "run b of its plan update failed: x"}},
 		{"not ready", map[string]v1beta1.PlanStatus{"deploy": status("COMPLETE", 1, "a", "")}, nil, "1 of 3 pods", Verdict{Message: "it is not ready: 1 of 3 pods"}},
 	} {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 )
@@ -92,7 +93,8 @@ func changePlan(child *v1beta1.Instance, runs []v1beta1.PlanExecution) string {
 	})
 }
 
-// order compares by age. Times have seconds only, and of two runs of one second the one that was superseded is the older.
+// order compares by age. Times have seconds only. Of two runs of one second the one that was superseded is the older; else, because one
+// ends before the next begins, the one that was written last is the newer.
 func order(a, b *v1beta1.PlanExecution) int {
 	if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {
 		return c
@@ -103,7 +105,14 @@ func order(a, b *v1beta1.PlanExecution) int {
 		}
 		return 1
 	}
-	return cmp.Compare(superseded(a), superseded(b))
+	if c := cmp.Compare(superseded(a), superseded(b)); c != 0 {
+		return c
+	}
+	c, err := resourceversion.CompareResourceVersion(a.ResourceVersion, b.ResourceVersion)
+	if err != nil {
+		return 0 // not versions of a real server
+	}
+	return c
 }
 
 func runName(runs []v1beta1.PlanExecution, uid types.UID) string {

@@ -126,7 +126,7 @@ func TestRestart(t *testing.T) {
 func TestFatalErrors(t *testing.T) {
 	for _, c := range []struct{ step, reason, want string }{
 		{"s=bad", "UnknownKind", "install the CustomResourceDefinition"},
-		{"s=pipe", "TaskBuildError", "does not carry out tasks of kind \"Pipe\"; it carries out Apply, Delete, Dummy, Toggle"},
+		{"s=odd", "TaskBuildError", "does not carry out tasks of kind \"Odd\"; it carries out Apply, Delete, Dummy, KudoOperator, Pipe, Toggle"},
 		{"s=missing", "UnknownTaskName", "\"missing\""},
 	} {
 		t.Run(c.step, func(t *testing.T) {

@@ -79,7 +79,8 @@ tasks:
 - {name: bad, kind: Apply, spec: {resources: [a.yaml, bad.yaml]}}
 - {name: rm, kind: Delete, spec: {resources: [a.yaml]}}
 - {name: switch, kind: Toggle, spec: {parameter: SWITCH, resources: [a.yaml]}}
-- {name: pipe, kind: Pipe, spec: {pod: a.yaml}}
+- {name: odd, kind: Odd}
+- {name: pipe, kind: Pipe, spec: {pod: a.yaml, pipe: [{file: /tmp/a, kind: Secret, key: k}]}}
 plans:
 `
 

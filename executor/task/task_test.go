@@ -152,9 +152,9 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestUnsupportedKind(t *testing.T) {
-	for _, kind := range []string{"Pipe", "KudoOperator", ""} {
+	for _, kind := range []string{"Pipes", ""} {
 		_, err := New(v1beta1.Task{Name: "x", Kind: kind})
-		if _, final := fault.Classify(err); !final || !strings.Contains(err.Error(), `task "x"`) || !strings.Contains(err.Error(), "Apply, Delete, Dummy, Toggle") {
+		if _, final := fault.Classify(err); !final || !strings.Contains(err.Error(), `task "x"`) || !strings.Contains(err.Error(), "Apply, Delete, Dummy, KudoOperator, Pipe, Toggle") {
 			t.Errorf("%q: %v", kind, err)
 		}
 	}

@@ -13,15 +13,20 @@ import (
 )
 
 // ValidateOperatorVersion checks an OperatorVersion. Plans may refer to tasks and templates that do not exist: KUDO accepts
-// them, and packages in the field carry such plans without running them. A run that meets one fails with the reason.
+// them, and packages in the field carry such plans without running them. A run that meets one fails with the reason. Tasks of
+// the plan deploy that nobody can carry out are refused.
 func ValidateOperatorVersion(ov *kudo.OperatorVersion) field.ErrorList {
 	errs := validation.ValidateObjectMeta(&ov.ObjectMeta, true, validation.NameIsDNSSubdomain, field.NewPath("metadata"))
+	errs = append(errs, validateTasks(&ov.Spec, field.NewPath("spec", "tasks"))...)
 	return append(errs, validateOperatorVersionSpec(&ov.Spec, field.NewPath("spec"))...)
 }
 
 // ValidateOperatorVersionUpdate checks a changed OperatorVersion.
 func ValidateOperatorVersionUpdate(ov, old *kudo.OperatorVersion) field.ErrorList {
 	errs := validation.ValidateObjectMetaUpdate(&ov.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
+	if !sameTasks(&ov.Spec, &old.Spec) {
+		errs = append(errs, validateTasks(&ov.Spec, field.NewPath("spec", "tasks"))...)
+	}
 	return append(errs, validateOperatorVersionSpec(&ov.Spec, field.NewPath("spec"))...)
 }
 

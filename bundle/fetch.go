@@ -37,8 +37,7 @@ func fetch(ctx context.Context, location string) (source, error) {
 	request.Header.Set("User-Agent", "kubectl-kudo")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err
 		}
 		return nil, fmt.Errorf("operator package %q cannot be downloaded: %w; check the URL, the network and the proxy", name, err)

@@ -128,8 +128,7 @@ var booleans = []string{"y", "yes", "true", "on", "n", "no", "false", "off"}
 func (c *fieldCheck) fields(node *yaml.Node, t reflect.Type, path string) {
 	types := map[string]reflect.Type{}
 	var known []string
-	for i := range t.NumField() {
-		field := t.Field(i)
+	for field := range t.Fields() {
 		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		types[key] = field.Type
 		known = append(known, key)

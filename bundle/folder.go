@@ -18,9 +18,10 @@ func (f folder) read() (files, error) {
 		return nil, err
 	}
 	defer root.Close()
-	// A wrong folder may be a large one, so it is not searched before it is known to hold a package.
+	// A wrong folder may be a large one, so it is not searched before it is known to hold a package. That a file is missing
+	// is said where both are looked for.
 	if _, err := root.Stat(OperatorFileName); err != nil {
-		return files{}, nil //nolint:nilerr // that the file is missing is said where both files are looked for
+		return files{}, nil
 	}
 	content, left, entries := files{}, maxText, 0
 	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
@@ -48,7 +49,8 @@ func (f folder) read() (files, error) {
 // readFile reads a file if it belongs to the package, or returns nil.
 func readFile(root *os.Root, path string, entry fs.DirEntry, left *int) ([]byte, error) {
 	link := entry.Type()&fs.ModeSymlink != 0
-	if entry.IsDir() || !wanted(path) && !(link && strings.HasPrefix(path, templatesFolder)) {
+	// A link among the templates may be to a folder of them.
+	if entry.IsDir() || !wanted(path) && (!link || !strings.HasPrefix(path, templatesFolder)) {
 		return nil, nil
 	}
 	info, err := root.Stat(path)

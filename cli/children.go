@@ -57,6 +57,16 @@ func compareVersions(a, b string) int {
 	}
 }
 
+// warnOfMistakes says which fields of a package are most likely misspelt. They have no effect, and the package is installed
+// all the same, as KUDO does it.
+func (env *environment) warnOfMistakes(p *bundle.Package) {
+	for _, mistake := range p.Mistakes() {
+		if mistake.Kind == bundle.Misspelt {
+			_, _ = fmt.Fprintf(env.ErrOut, "Warning: %s\n", mistake.Error())
+		}
+	}
+}
+
 // parts are the objects that are made of a package.
 type parts struct {
 	operator *v1beta1.Operator

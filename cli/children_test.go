@@ -104,6 +104,18 @@ func TestInstallRefusesChildren(t *testing.T) {
 	}
 }
 
+// A misspelt field is told of, and the package installed: KUDO did not mind.
+func TestInstallWarnsOfTypos(t *testing.T) {
+	folder := writePackage(t, t.TempDir(), operatorYAML("x", "0.1.0")+"  backup: {stategy: parallel}\n", "")
+	f := newFixture(t)
+	if err := f.kudo(t, "install", folder); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("Warning: operator.yaml:8:12: plans.backup: there is no field \"stategy\"; did you mean \"strategy\"?\n", f.err.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestInstallFromURL(t *testing.T) {
 	data, err := bundle.Pack(first)
 	if err != nil {

@@ -73,6 +73,7 @@ func (i *install) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
+	i.warnOfMistakes(p)
 	c, err := i.connect()
 	if err != nil {
 		return err

@@ -54,6 +54,7 @@ func (u *upgrade) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
+	u.warnOfMistakes(p)
 	c, err := u.connect()
 	if err != nil {
 		return err

@@ -152,9 +152,8 @@ var documentLine = regexp.MustCompile(`^template ".*?", document \d+ \(line (\d+
 // notRendered records why a template does not render. Lines of what was rendered are not those of the template, so they are
 // said in words.
 func (c *checker) notRendered(name string, err error) {
-	var at *render.Error
-	if errors.As(err, &at) {
-		c.add(Error, bundle.Fault{File: c.p.TemplateFile(name), Line: at.Line, Column: at.Column, Message: at.Message})
+	if place, ok := errors.AsType[*render.Error](err); ok {
+		c.add(Error, bundle.Fault{File: c.p.TemplateFile(name), Line: place.Line, Column: place.Column, Message: place.Message})
 		return
 	}
 	text := err.Error()

@@ -86,7 +86,7 @@ func TestTables(t *testing.T) {
 	for resource, tc := range map[string]struct{ columns, name, row string }{
 		"operators":        {"Name Kubernetes Description* URL* Age", "demo", "demo|1.30.0|A demo|"},
 		"operatorversions": {"Name Operator Version App Plans* Parameters* Age", "demo-1.0.0", "demo-1.0.0|demo|1.0.0|2.5|backup,deploy,restore,update|4"},
-		"instances":        {"Name Operator Version Active_Plan Status Ready Last_Plan* Run* Age", "db", "db|demo|demo-1.0.0|backup|"},
+		"instances":        {"Name Operator Version Active_Plan Status Ready Last_Plan* Run* Objects* Age", "db", "db|demo|demo-1.0.0|backup|"},
 		"planexecutions":   {"Name Plan Instance Status Started Duration Requested_By Trigger* Step* Message*", "nightly", "nightly|backup|db|"},
 	} {
 		for _, path := range []string{harness.Path(ns, resource), harness.Path(ns, resource, tc.name)} {

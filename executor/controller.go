@@ -121,6 +121,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 	defer func() {
 		c.queue.ShutDown()
+		c.readiness.ShutDown()
 		workers.Wait()
 		mirrors.Wait()
 		c.hub.Wait()

@@ -59,7 +59,10 @@ func TestManySteps(t *testing.T) {
 func TestWaitsForHealth(t *testing.T) {
 	w := newWorld(t, "s=d,a", "t=b")
 	defer w.start()()
-	w.wait("the message", func() bool { return strings.Contains(w.step(0).Message, "Deployment ns/d") })
+	w.wait("the message and the second task", func() bool {
+		s := w.step(0) // the first task waits before the second one is announced, and that before it is applied
+		return strings.Contains(s.Message, "Deployment ns/d") && s.Tasks[1].Status == v1beta1.ExecutionComplete
+	})
 	if w.count("a") != 1 || w.count("b") != 0 {
 		t.Errorf("applied: %v", w.applied)
 	}
@@ -296,6 +299,7 @@ func TestParallelPhases(t *testing.T) {
 func TestNewest(t *testing.T) {
 	w := newWorld(t, "s=a")
 	c := New(Config{Kudo: w.kudo, Dynamic: w.dynamic, Discovery: w.disco})
+	defer c.readiness.ShutDown()
 	defer c.queue.ShutDown()
 	at := func(version string) *v1beta1.PlanExecution {
 		pe := w.run()

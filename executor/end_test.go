@@ -29,7 +29,7 @@ func (w *world) controller() *Controller {
 	c := New(Config{Kudo: w.kudo, Dynamic: w.dynamic, Discovery: w.disco})
 	ctx, cancel := context.WithCancel(context.Background())
 	c.hub = watch.New(ctx, w.dynamic, func(string) {})
-	w.t.Cleanup(func() { cancel(); c.hub.Wait(); c.queue.ShutDown() })
+	w.t.Cleanup(func() { cancel(); c.hub.Wait(); c.queue.ShutDown(); c.readiness.ShutDown() })
 	return c
 }
 

@@ -71,6 +71,9 @@ func New(c clock.WithTicker) *Controller {
 // Enqueue has an Instance looked at, by its namespace/name.
 func (c *Controller) Enqueue(key string) { c.queue.Add(key) }
 
+// ShutDown ends the queue; Run does so when it ends. One that was made and never ran needs it.
+func (c *Controller) ShutDown() { c.queue.ShutDown() }
+
 // Run works until ctx ends, and returns when all work has stopped.
 func (c *Controller) Run(ctx context.Context) {
 	var group sync.WaitGroup
@@ -81,7 +84,7 @@ func (c *Controller) Run(ctx context.Context) {
 		})
 	}
 	<-ctx.Done()
-	c.queue.ShutDown()
+	c.ShutDown()
 	group.Wait()
 }
 

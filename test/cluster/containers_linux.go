@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -35,8 +36,10 @@ func ContainersMissing() []string {
 	if err != nil || !bytes.Contains(filesystems, []byte("\toverlay\n")) {
 		missing = append(missing, "the kernel has no overlay file system: modprobe overlay")
 	}
-	groups, err := os.ReadFile("/proc/cgroups")
-	if err != nil || !strings.Contains(string(groups), "\nmemory\t") {
+	// The first lists what v1 may have, the second what v2 has.
+	v1, _ := os.ReadFile("/proc/cgroups")
+	v2, _ := os.ReadFile("/sys/fs/cgroup/cgroup.controllers")
+	if !bytes.Contains(v1, []byte("\nmemory\t")) && !slices.Contains(strings.Fields(string(v2)), "memory") {
 		missing = append(missing, "the kernel has no memory cgroups")
 	}
 	cmd := exec.Command("true")

@@ -19,7 +19,7 @@ import (
 )
 
 // values are given to the parameters that need one.
-var values = map[string]string{"password": "secret", "tolerations": "[{key: a, operator: Exists}]", "storageClass": "fast"}
+var values = map[string]string{"password": "secret", "rootPassword": "secret", "settings": "{a: b}", "tolerations": "[{key: a, operator: Exists}]", "storageClass": "fast"}
 
 func TestExamples(t *testing.T) {
 	entries, err := os.ReadDir(".")

@@ -6,6 +6,9 @@
 // the build goes in.
 //
 //	image --out DIR [--prefix kudo.dev/] [--tag latest] PROGRAM...
+//	image --out DIR --layer ROOT.tar --reference NAME:TAG COMMAND...
+//
+// The second form makes the image of a root file system, for tests, with what runs where nothing else is asked for.
 //
 // An archive is what `ctr images import`, `podman load`, `docker load` and `kind load image-archive` read.
 package main
@@ -38,10 +41,19 @@ func main() {
 	out := flag.String("out", "bin/images", "folder to write the archives to")
 	prefix := flag.String("prefix", "kudo.dev/", "what the name of an image begins with")
 	tag := flag.String("tag", "latest", "tag of the images")
+	layer := flag.String("layer", "", "tar archive of a root file system, for an image of that")
+	reference := flag.String("reference", "", "name of the image of --layer")
 	flag.Parse()
-	if flag.NArg() == 0 {
+	if flag.NArg() == 0 || (*layer == "") != (*reference == "") {
 		flag.Usage()
 		os.Exit(2)
+	}
+	if *layer != "" {
+		if err := packRoot(*layer, *reference, *out, flag.Args()); err != nil {
+			fmt.Fprintf(os.Stderr, "image %s: %v\n", *reference, err)
+			os.Exit(1)
+		}
+		return
 	}
 	for _, program := range flag.Args() {
 		name := filepath.Base(program)
@@ -61,6 +73,11 @@ func pack(program, reference, archive string) (v1.Hash, error) {
 	if err != nil {
 		return v1.Hash{}, err
 	}
+	return write(image, reference, archive)
+}
+
+// write makes the archive of an image.
+func write(image v1.Image, reference, archive string) (v1.Hash, error) {
 	digest, err := image.Digest()
 	if err != nil {
 		return v1.Hash{}, err

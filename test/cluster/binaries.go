@@ -24,7 +24,7 @@ func binDir(ctx context.Context, dir string, log func(string, ...any)) (string, 
 		dir = os.Getenv(binDirVariable)
 	}
 	if dir == "" {
-		return buildKube(ctx, log)
+		return runBuild(ctx, log, "build.sh")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -36,14 +36,14 @@ func binDir(ctx context.Context, dir string, log func(string, ...any)) (string, 
 	return dir, nil
 }
 
-// buildKube runs hack/kube/build.sh, which prints the folder on stdout and what
-// it does on stderr.
-func buildKube(ctx context.Context, log func(string, ...any)) (string, error) {
+// runBuild runs a script of hack/kube, which prints the folder with what it built
+// on stdout and what it does on stderr.
+func runBuild(ctx context.Context, log func(string, ...any), script string) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(root, "hack", "kube", "build.sh"))
+	cmd := exec.CommandContext(ctx, filepath.Join(root, "hack", "kube", script))
 	progress, err := cmd.StderrPipe()
 	if err != nil {
 		return "", err
@@ -59,7 +59,7 @@ func buildKube(ctx context.Context, log func(string, ...any)) (string, error) {
 		log("%s", last)
 	}
 	if err := cmd.Wait(); err != nil {
-		return "", fmt.Errorf("cluster: hack/kube/build.sh: %w: %s", err, last)
+		return "", fmt.Errorf("cluster: hack/kube/%s: %w: %s", script, err, last)
 	}
 	return strings.TrimSpace(out.String()), nil
 }

@@ -38,6 +38,12 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	var parts nodeParts
+	if o.Mode == ModeContainers {
+		if parts, err = findNodeParts(ctx, o.Log); err != nil {
+			return nil, err
+		}
+	}
 	ctx, cancel := withPatience(ctx)
 	defer cancel()
 	if err := claim(o.Dir); err != nil {
@@ -46,6 +52,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	c := &Cluster{dir: o.Dir, log: o.Log, state: state{
 		Mode: o.Mode, NodeCount: o.NodeCount, BinDir: bin, Detach: o.Detach,
 		EnableStageCRDs: o.EnableStageCRDs, Durable: o.Durable, APIServerArgs: o.APIServerArgs,
+		NodePrograms: parts.programs, NodeImages: parts.images,
 	}}
 	if err := c.prepare(o); err != nil {
 		return nil, fmt.Errorf("cluster: prepare %s: %w", o.Dir, err)
@@ -81,6 +88,12 @@ func (c *Cluster) prepare(o Options) error {
 			return err
 		}
 	}
+	if c.state.Mode == ModeContainers {
+		var err error
+		if c.state.Subnet, err = reserveSubnet(); err != nil {
+			return err
+		}
+	}
 	// The state first: what it describes can be stopped and removed from then on.
 	if err := writeJSON(c.path(stateFile), c.state); err != nil {
 		return err
@@ -97,8 +110,11 @@ func (c *Cluster) prepare(o Options) error {
 	if err := c.writeUsers(ca, append(DefaultUsers(), o.Users...)); err != nil {
 		return err
 	}
-	if c.state.Mode == ModeNodes {
+	switch c.state.Mode {
+	case ModeNodes:
 		return c.writeStages(o.ExtraStages)
+	case ModeContainers:
+		return c.prepareNode()
 	}
 	return nil
 }

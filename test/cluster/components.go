@@ -22,8 +22,11 @@ func (c *Cluster) components() []component {
 	if c.state.Mode != ModeAPI {
 		all = append(all, c.controllerManager(), c.scheduler())
 	}
-	if c.state.Mode == ModeNodes {
+	switch c.state.Mode {
+	case ModeNodes:
 		all = append(all, c.kwok())
+	case ModeContainers:
+		all = append(all, c.realNode())
 	}
 	return all
 }
@@ -52,16 +55,14 @@ func (c *Cluster) etcd() component {
 
 func (c *Cluster) apiServer() component {
 	pki := func(name string) string { return c.path("pki", name) }
-	return c.component(kubeAPIServer, append([]string{
+	args := []string{
 		"--etcd-servers=" + c.EtcdURL(),
 		"--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(c.state.APIServerPort),
 		"--tls-cert-file=" + pki("apiserver.crt"),
 		"--tls-private-key-file=" + pki("apiserver.key"),
 		"--client-ca-file=" + pki("ca.crt"),
 		"--token-auth-file=" + pki("tokens.csv"),
-		"--authorization-mode=RBAC",
 		// What an aggregated server learns to trust, from a ConfigMap.
 		"--requestheader-client-ca-file=" + pki("front-proxy-ca.crt"),
 		"--requestheader-allowed-names=" + frontProxyName,
@@ -78,10 +79,27 @@ func (c *Cluster) apiServer() component {
 		"--service-account-signing-key-file=" + pki("service-accounts.key"),
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-cluster-ip-range=10.0.0.0/24",
-		"--endpoint-reconciler-type=none",
 		"--allow-privileged=true",
 		"--profiling=false",
-	}, c.state.APIServerArgs...)...)
+	}
+	if c.state.Mode == ModeContainers {
+		args = append(args,
+			"--authorization-mode=Node,RBAC",
+			// Pods reach it there, through the Service kubernetes.
+			"--advertise-address="+c.outerIP(),
+			// For logs and exec.
+			"--kubelet-client-certificate="+pki("kubelet-client.crt"),
+			"--kubelet-client-key="+pki("kubelet-client.key"),
+			"--kubelet-preferred-address-types=InternalIP",
+		)
+	} else {
+		args = append(args,
+			"--authorization-mode=RBAC",
+			"--advertise-address=127.0.0.1",
+			"--endpoint-reconciler-type=none",
+		)
+	}
+	return c.component(kubeAPIServer, append(args, c.state.APIServerArgs...)...)
 }
 
 func (c *Cluster) controllerManager() component {

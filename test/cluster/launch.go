@@ -38,8 +38,9 @@ func (c *Cluster) launch(ctx context.Context) error {
 	if err := c.revive(kubeControllerManager, kubeScheduler); err != nil {
 		return err
 	}
-	if c.state.Mode == ModeNodes {
-		if err := c.launchNodes(ctx, client); err != nil {
+	launchNodes := map[Mode]func(context.Context, kubernetes.Interface) error{ModeNodes: c.launchNodes, ModeContainers: c.launchContainers}[c.state.Mode]
+	if launchNodes != nil {
+		if err := launchNodes(ctx, client); err != nil {
 			return err
 		}
 		c.log("%d node(s) are Ready (%s)", c.state.NodeCount, since(begin))

@@ -41,10 +41,17 @@ func (c *Cluster) launchNodes(ctx context.Context, client kubernetes.Interface) 
 			return err
 		}
 	}
+	return c.untilNodesReady(ctx, client, etcd, kubeAPIServer, kwok)
+}
+
+func (c *Cluster) untilNodesReady(ctx context.Context, client kubernetes.Interface, needs ...string) error {
 	return c.until(ctx, "the nodes to be Ready", func(ctx context.Context) error {
 		nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
+		}
+		if len(nodes.Items) < c.state.NodeCount {
+			return fmt.Errorf("there are %d nodes", len(nodes.Items))
 		}
 		for i := range nodes.Items {
 			if !nodeReady(&nodes.Items[i]) {
@@ -52,7 +59,7 @@ func (c *Cluster) launchNodes(ctx context.Context, client kubernetes.Interface) 
 			}
 		}
 		return nil
-	}, etcd, kubeAPIServer, kwok)
+	}, needs...)
 }
 
 func createNode(ctx context.Context, client kubernetes.Interface, name string) error {

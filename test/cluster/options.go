@@ -22,6 +22,9 @@ const (
 	// ModeNodes adds KWOK, which plays the nodes: pods become Ready, pods of
 	// Jobs succeed, volumes bind. Nothing runs in them.
 	ModeNodes Mode = "nodes"
+	// ModeContainers has one real node instead of KWOK's: what is in a pod runs.
+	// It needs root on Linux and some Debian packages: see ContainersMissing.
+	ModeContainers Mode = "containers"
 )
 
 // User is somebody the cluster knows by a token.
@@ -76,9 +79,9 @@ func (o *Options) complete() error {
 	switch o.Mode {
 	case "":
 		o.Mode = ModeNodes
-	case ModeAPI, ModeControllers, ModeNodes:
+	case ModeAPI, ModeControllers, ModeNodes, ModeContainers:
 	default:
-		return fmt.Errorf("cluster: no mode %q: choose %q, %q or %q", o.Mode, ModeAPI, ModeControllers, ModeNodes)
+		return fmt.Errorf("cluster: no mode %q: choose %q, %q, %q or %q", o.Mode, ModeAPI, ModeControllers, ModeNodes, ModeContainers)
 	}
 	if o.NodeCount == 0 {
 		o.NodeCount = 1

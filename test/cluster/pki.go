@@ -44,10 +44,14 @@ func (c *Cluster) writePKI() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	addresses := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 0, 0, 1)}
+	if c.state.Mode == ModeContainers {
+		addresses = append(addresses, net.ParseIP(c.outerIP()))
+	}
 	server, err := newKeyPair(&x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
 		DNSNames:    []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 0, 0, 1)},
+		IPAddresses: addresses,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}, ca)
 	if err != nil {
@@ -60,12 +64,20 @@ func (c *Cluster) writePKI() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The kubelet lets whoever may do everything do everything.
+	kubeletClient, err := newKeyPair(&x509.Certificate{
+		Subject:     pkix.Name{CommonName: "kube-apiserver", Organization: []string{"system:masters"}},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}, ca)
+	if err != nil {
+		return nil, err
+	}
 	serviceAccounts, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	for name, pair := range map[string]*keyPair{
-		"ca": ca, "front-proxy-ca": proxyCA, "apiserver": server, "front-proxy-client": proxy,
+		"ca": ca, "front-proxy-ca": proxyCA, "apiserver": server, "front-proxy-client": proxy, "kubelet-client": kubeletClient,
 	} {
 		if err := os.WriteFile(c.path("pki", name+".crt"), pair.certPEM(), 0o644); err != nil {
 			return nil, err

@@ -26,6 +26,9 @@ type component struct {
 	program string
 	args    []string
 	env     []string
+	// cleansUp says that the program leaves something behind if it is killed: it
+	// is asked to end (SIGTERM) when its parent ends.
+	cleansUp bool
 }
 
 // spawn runs a job on the one thread that starts processes. The kernel ties "die
@@ -58,7 +61,7 @@ func (c *Cluster) start(p component) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Dir = c.dir
 	cmd.Env = append(c.environment(), p.env...)
-	cmd.SysProcAttr = processAttributes(c.state.Detach)
+	cmd.SysProcAttr = processAttributes(c.state.Detach, p.cleansUp)
 	spawn()(func() { err = cmd.Start() })
 	if err != nil {
 		return fmt.Errorf("cluster: start %s: %w", p.name, err)

@@ -12,12 +12,16 @@ import (
 )
 
 // processAttributes lets a detached process outlive us and our terminal, and has
-// the kernel kill any other when we end, even by kill -9.
-func processAttributes(detach bool) *syscall.SysProcAttr {
+// the kernel end any other when we end, even by kill -9.
+func processAttributes(detach, cleansUp bool) *syscall.SysProcAttr {
 	if detach {
 		return &syscall.SysProcAttr{Setsid: true}
 	}
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	end := syscall.SIGKILL
+	if cleansUp {
+		end = syscall.SIGTERM
+	}
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: end}
 }
 
 // commandLine is empty for a process that ended, even before it is reaped.

@@ -14,7 +14,7 @@ import (
 
 // processAttributes: only Linux ends children with their parent; elsewhere a
 // caller that is killed leaves them to the next Stop.
-func processAttributes(detach bool) *syscall.SysProcAttr {
+func processAttributes(detach, _ bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: detach}
 }
 

@@ -25,6 +25,11 @@ type state struct {
 	EtcdPort        int      `json:"etcdPort"`
 	EtcdPeerPort    int      `json:"etcdPeerPort"`
 	APIServerPort   int      `json:"apiServerPort"`
+	// In ModeContainers only: what tells the networks of nodes from each other,
+	// and the folders with the programs and the images of the node.
+	Subnet       int    `json:"subnet,omitempty"`
+	NodePrograms string `json:"nodePrograms,omitempty"`
+	NodeImages   string `json:"nodeImages,omitempty"`
 }
 
 func (c *Cluster) path(elem ...string) string {

@@ -21,10 +21,10 @@ func (c *Cluster) Stop() error {
 	defer cancel()
 	var errs []error
 	for _, name := range c.stopOrder() {
-		// Only etcd has something to put away. The others are killed: an API
+		// Only etcd and a real node have something to put away. The others are killed: an API
 		// server whose etcd or clients went away takes a minute to leave by itself.
 		sig := syscall.SIGKILL
-		if name == etcd {
+		if name == etcd || name == realNode {
 			sig = syscall.SIGTERM
 		}
 		errs = append(errs, c.signal(ctx, name, sig))

@@ -32,6 +32,8 @@ const (
 	kubeControllerManager = "kube-controller-manager"
 	kubeScheduler         = "kube-scheduler"
 	kwok                  = "kwok"
+	kubelet               = "kubelet"
+	kubeProxy             = "kube-proxy"
 )
 
 // DefaultUsers are the users every cluster knows: Admin, Server, Executor, Alice
@@ -43,6 +45,7 @@ func DefaultUsers() []User {
 		{Name: Server}, {Name: Executor},
 		{Name: kubeControllerManager}, {Name: kubeScheduler},
 		{Name: kwok, Groups: []string{"system:masters"}},
+		{Name: kubelet, Groups: []string{"system:nodes"}}, {Name: kubeProxy},
 	}
 }
 
@@ -54,8 +57,10 @@ func (u User) identity() (name string, groups []string) {
 	case Server, Executor:
 		return "system:serviceaccount:" + kudoNamespace + ":" + u.Name,
 			append([]string{"system:serviceaccounts", "system:serviceaccounts:" + kudoNamespace}, u.Groups...)
-	case kubeControllerManager, kubeScheduler:
+	case kubeControllerManager, kubeScheduler, kubeProxy:
 		return "system:" + u.Name, u.Groups
+	case kubelet:
+		return "system:node:" + nodeName, u.Groups
 	}
 	return u.Name, u.Groups
 }
@@ -71,7 +76,11 @@ func (c *Cluster) writeUsers(ca []byte, users []User) error {
 			return err
 		}
 		config := clientcmdapi.NewConfig()
-		config.Clusters["kudo"] = &clientcmdapi.Cluster{Server: c.URL(), CertificateAuthorityData: ca}
+		server := c.URL()
+		if c.state.Mode == ModeContainers && (u.Name == kubelet || u.Name == kubeProxy) {
+			server = c.outerURL()
+		}
+		config.Clusters["kudo"] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: ca}
 		config.AuthInfos[u.Name] = &clientcmdapi.AuthInfo{Token: token}
 		config.Contexts["kudo"] = &clientcmdapi.Context{Cluster: "kudo", AuthInfo: u.Name}
 		config.CurrentContext = "kudo"

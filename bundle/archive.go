@@ -5,6 +5,7 @@ package bundle
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -14,47 +15,114 @@ import (
 	"strings"
 )
 
-// ReadArchive reads a package that is a gzip'd tar. The location serves errors only.
-func ReadArchive(location string, r io.Reader) (*Package, error) {
-	content, err := readArchive(r)
-	if err != nil {
-		return nil, fmt.Errorf("operator package %q: %w", location, err)
-	}
-	return parse(location, content)
-}
-
-// readArchive unpacks the files of a package into memory. What the archive has of other files counts towards the
-// limit, as it has to be unpacked too. Links are skipped: there is no file system they could point into.
-func readArchive(r io.Reader) (files, error) {
-	unzipped, err := gzip.NewReader(r)
+// readArchive unpacks the files of a package into memory: of the one at the root of the archive, or in a folder in it.
+// What the archive has of other files counts towards the limit, as it has to be unpacked too.
+func readArchive(data []byte, root string) (files, error) {
+	unzipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("it is neither a folder nor a gzip'd tar (.tgz): %w", err)
 	}
-	limited := &limitedReader{r: unzipped, left: maxSize}
-	// The holes of a sparse file are not in the stream, so that the files have a limit too.
-	archive, content, left := tar.NewReader(limited), files{}, int64(maxSize)
+	stream := &limitedReader{r: unzipped, left: maxUnpacked}
+	u := unpacking{archive: tar.NewReader(stream), root: root, content: files{}, left: maxText}
 	for {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) {
-			return content, nil
+		if err := u.next(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("it cannot be unpacked: %w", err)
-		}
-		if slices.Contains(strings.Split(strings.ReplaceAll(header.Name, `\`, "/"), "/"), "..") {
-			return nil, fmt.Errorf("the path %q in it leads out of the package; pack the folder itself, with paths below it", header.Name)
-		}
-		// Archives made with "tar -C folder ." have ./operator.yaml, others have /operator.yaml.
-		name := strings.TrimPrefix(path.Clean("/"+header.Name), "/")
-		if header.Typeflag != tar.TypeReg || !wanted(name) {
-			continue
-		}
-		data, err := readLimited(archive, &left)
-		if err != nil {
-			return nil, fmt.Errorf("%s cannot be unpacked: %w", name, err)
-		}
-		content[name] = data
 	}
+	// The checksum of the whole is at its end, behind what tar reads.
+	if _, err := io.Copy(io.Discard, stream); err != nil {
+		return nil, fmt.Errorf("after %s: it cannot be unpacked: %w", u.current, err)
+	}
+	if u.absolute != "" && u.relative {
+		return nil, fmt.Errorf("the path %q in it is absolute, while others are not; pack the folder itself, with paths below it", u.absolute)
+	}
+	return u.content, nil
+}
+
+// unpacking is the state of unpacking an archive.
+type unpacking struct {
+	archive *tar.Reader
+	root    string
+	content files
+	// left is how many bytes of files may still be kept.
+	left int
+	// entries counts those so far.
+	entries int
+	// current is the entry that was begun last, "its beginning" before the first.
+	current string
+	// absolute is an absolute path in the archive, relative says that there are others. Archives of absolute paths only
+	// are read as if packed below /.
+	absolute string
+	relative bool
+}
+
+// next unpacks one file. At the end it returns io.EOF.
+func (u *unpacking) next() error {
+	header, err := u.archive.Next()
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	if err != nil {
+		if u.current == "" {
+			return fmt.Errorf("it cannot be unpacked: %w", err)
+		}
+		// What fails is to skip the rest of the file before.
+		return fmt.Errorf("%s: it cannot be unpacked: %w", u.current, err)
+	}
+	u.current = header.Name
+	if u.entries++; u.entries > maxEntries {
+		return errEntries
+	}
+	slashed := strings.ReplaceAll(header.Name, `\`, "/")
+	if slices.Contains(strings.Split(slashed, "/"), "..") {
+		return fmt.Errorf("the path %q in it leads out of the package; pack the folder itself, with paths below it", header.Name)
+	}
+	if strings.HasPrefix(slashed, "/") {
+		u.absolute = header.Name
+	} else {
+		u.relative = true
+	}
+	// Archives made with "tar -C folder ." have ./operator.yaml, others have /operator.yaml.
+	name := strings.TrimPrefix(path.Clean("/"+slashed), "/")
+	if u.root != "" {
+		below, inside := strings.CutPrefix(name, u.root+"/")
+		if !inside {
+			return nil
+		}
+		name = below
+	}
+	return u.keep(name, header)
+}
+
+// keep adds the file to the content, if it is one of the package.
+func (u *unpacking) keep(name string, header *tar.Header) error {
+	switch header.Typeflag {
+	case tar.TypeReg:
+	case tar.TypeSymlink, tar.TypeLink:
+		if wanted(name) || strings.HasPrefix(name, templatesFolder) {
+			return fmt.Errorf("%s: it is a link to %q, and an archive has no files that it could point to; put the file itself there", name, header.Linkname)
+		}
+		return nil
+	default:
+		return nil
+	}
+	if !wanted(name) {
+		return nil
+	}
+	if _, twice := u.content[name]; twice {
+		return fmt.Errorf("%s: the archive has this file twice; remove one", name)
+	}
+	if header.Size > maxFile {
+		return fmt.Errorf("%s: %w", name, errTooLong)
+	}
+	data, err := readLimited(u.archive, &u.left)
+	if err != nil {
+		return fmt.Errorf("%s: it cannot be unpacked: %w", name, err)
+	}
+	u.content[name] = data
+	return nil
 }
 
 // limitedReader reads at most left bytes and then fails, where io.LimitReader would end as if all were read.
@@ -63,10 +131,10 @@ type limitedReader struct {
 	left int64
 }
 
-// Read reads from r, or fails with errTooLarge.
+// Read reads from r, or fails with errUnpacked.
 func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, errTooLarge
+		return 0, errUnpacked
 	}
 	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
 	l.left -= int64(n)

@@ -5,57 +5,75 @@ package bundle
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
+	"strings"
 )
 
-// readFolder reads the files of a package in a folder. Symbolic links are followed as long as they stay in the
+// read reads the files of a package in a folder. Symbolic links to files are followed as long as they stay in the
 // folder: a package from elsewhere must not be able to send the user's own files to the cluster.
-func readFolder(location string) (files, error) {
-	root, err := os.OpenRoot(location)
+func (f folder) read() (files, error) {
+	root, err := os.OpenRoot(string(f))
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	content, left := files{}, int64(maxSize)
+	// A wrong folder may be a large one, so it is not searched before it is known to hold a package.
+	if _, err := root.Stat(OperatorFileName); err != nil {
+		return files{}, nil //nolint:nilerr // that the file is missing is said where both files are looked for
+	}
+	content, left, entries := files{}, maxText, 0
 	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() || !wanted(path) {
-			return nil
+		if hidden(path, entry) {
+			return fs.SkipDir
 		}
-		info, err := root.Stat(path)
+		if entries++; entries > maxEntries {
+			return errEntries
+		}
+		data, err := readFile(root, path, entry, &left)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if !info.Mode().IsRegular() {
-			return nil
+		if data != nil {
+			content[path] = data
 		}
-		file, err := root.Open(path)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		defer file.Close()
-		data, err := readLimited(file, &left)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		content[path] = data
 		return nil
 	})
 	return content, err
 }
 
-// readLimited reads all of r and takes its size off left.
-func readLimited(r io.Reader, left *int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, *left+1))
+// readFile reads a file if it belongs to the package, or returns nil.
+func readFile(root *os.Root, path string, entry fs.DirEntry, left *int) ([]byte, error) {
+	link := entry.Type()&fs.ModeSymlink != 0
+	if entry.IsDir() || !wanted(path) && !(link && strings.HasPrefix(path, templatesFolder)) {
+		return nil, nil
+	}
+	info, err := root.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if *left -= int64(len(data)); *left < 0 {
-		return nil, errTooLarge
+	if info.IsDir() && link {
+		return nil, fmt.Errorf("it is a symbolic link to a folder, and these are not followed; put the folder itself there")
 	}
-	return data, nil
+	if !info.Mode().IsRegular() || !wanted(path) {
+		return nil, nil
+	}
+	file, err := root.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := readLimited(file, left)
+	if data == nil && err == nil {
+		data = []byte{}
+	}
+	return data, err
+}
+
+// hidden says that a folder is one of tools, such as .git, and no part of the package.
+func hidden(path string, entry fs.DirEntry) bool {
+	return entry.IsDir() && path != "." && strings.HasPrefix(entry.Name(), ".")
 }

@@ -6,6 +6,8 @@ package bundle
 import (
 	"encoding/json"
 
+	"go.yaml.in/yaml/v3"
+
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 )
 
@@ -26,7 +28,35 @@ type Package struct {
 	Params ParamsFile
 	// Templates are the texts of the files below templates/, by their path below it, with slashes.
 	Templates map[string]string
+
+	// source is where the package was read from, so that paths in it can be followed.
+	source source
+	// nodes are operator.yaml and params.yaml with their lines.
+	nodes map[string]*yaml.Node
+	// paths are those of templates in the package, by their names.
+	paths map[string]string
+	// several are the files of more than one YAML document, of which only the first was read.
+	several []string
 }
+
+// Location is where the package was read from, as errors name it.
+func (p *Package) Location() string {
+	if p.source == nil {
+		return ""
+	}
+	return p.source.String()
+}
+
+// TemplateFile is the path in the package of a template.
+func (p *Package) TemplateFile(name string) string {
+	if path, ok := p.paths[name]; ok {
+		return path
+	}
+	return templatesFolder + "/" + name
+}
+
+// MoreDocuments names the files of which only the first YAML document was read, though there are more.
+func (p *Package) MoreDocuments() []string { return p.several }
 
 // OperatorFile is the content of operator.yaml.
 type OperatorFile struct {

@@ -4,90 +4,122 @@
 package bundle
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
-	"os"
+	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
 )
-
-// maxSize is how many bytes the files of a package may have together, unpacked. The objects made of them have to fit
-// into the API server, which takes less than 2 MiB.
-const maxSize = 64 << 20
 
 // templatesFolder is the beginning of the path of all templates, and the part of it that is not in their names.
 const templatesFolder = "templates"
 
-// errTooLarge is the error of a package beyond maxSize.
-var errTooLarge = fmt.Errorf("it is larger than %d MiB; an operator package holds only text", maxSize>>20)
+// Read reads the package at a path: a folder, or a file that is a gzip'd tar of one. Errors name the path, the file in it
+// and the line.
+func Read(location string) (*Package, error) { return Open(context.Background(), location) }
 
-// files are the contents of the files that make up a package, by their path from its root, with slashes.
-type files map[string][]byte
+// Open reads the package at a path, as Read does, or at a URL that begins with http:// or https:// and leads to a gzip'd tar.
+func Open(ctx context.Context, location string) (*Package, error) {
+	from, err := open(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	return load(from)
+}
 
-// Read reads the package at a path: a folder, or a file that is a gzip'd tar of one. Errors name the path, and the
-// file in it.
-func Read(location string) (*Package, error) {
-	info, err := os.Stat(location)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no operator package at %q: give the path of a folder with %s, or of a .tgz of one", location, OperatorFileName)
+// ReadArchive reads a package that is a gzip'd tar. The location serves errors only.
+func ReadArchive(location string, r io.Reader) (*Package, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxDownload+1))
+	if err == nil && len(data) > maxDownload {
+		err = fmt.Errorf("the archive has more than %d MiB", maxDownload>>20)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the operator package: %w", err)
+		return nil, fmt.Errorf("operator package %q: %w", location, err)
 	}
-	if info.IsDir() {
-		content, err := readFolder(location)
-		if err != nil {
-			return nil, fmt.Errorf("operator package %q: %w", location, err)
+	return load(&archive{location: location, data: data})
+}
+
+// Child reads the package that a KudoOperator task of this one names in spec.package, if it names a path or a URL. A
+// path is relative to this package; that of a package in an archive stays in the archive. For other names, which are
+// those of operators that are installed already, it returns nil.
+func (p *Package) Child(ctx context.Context, name string) (*Package, error) {
+	if isURL(name) {
+		return Open(ctx, name)
+	}
+	if !isPath(name) {
+		return nil, nil
+	}
+	from, err := p.source.at(name)
+	if err != nil {
+		return nil, err
+	}
+	return load(from)
+}
+
+// isPath tells the path of a package from the name of an operator. As in KUDO, a folder in the working directory is no
+// path unless it is written as one.
+func isPath(name string) bool {
+	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".tgz") || name == "." || name == ".."
+}
+
+// load reads and parses a package.
+func load(from source) (*Package, error) {
+	read, err := from.read()
+	if err == nil {
+		var p *Package
+		if p, err = parse(read); err == nil {
+			p.source = from
+			return p, nil
 		}
-		return parse(location, content)
 	}
-	file, err := os.Open(location)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the operator package: %w", err)
-	}
-	defer file.Close()
-	return ReadArchive(location, file)
+	return nil, fmt.Errorf("operator package %q: %w", from.String(), err)
 }
 
 // parse makes the package of its files.
-func parse(location string, content files) (*Package, error) {
-	p := &Package{Templates: map[string]string{}}
+func parse(read files) (*Package, error) {
+	p := &Package{Templates: map[string]string{}, nodes: map[string]*yaml.Node{}, paths: map[string]string{}}
+	var faults []*Fault
 	for _, file := range []struct {
-		name string
-		into any
-	}{{OperatorFileName, &p.Operator}, {ParamsFileName, &p.Params}} {
-		data, ok := content[file.name]
+		name    string
+		into    any
+		version *string
+	}{{OperatorFileName, &p.Operator, &p.Operator.APIVersion}, {ParamsFileName, &p.Params, &p.Params.APIVersion}} {
+		data, ok := read[file.name]
 		if !ok {
-			return nil, fmt.Errorf("operator package %q: the file %s is missing at its root", location, file.name)
+			return nil, fmt.Errorf("the file %s is missing at its root", file.name)
 		}
-		if err := yaml.Unmarshal(data, file.into); err != nil {
-			return nil, fmt.Errorf("operator package %q: %s cannot be read: %w", location, file.name, err)
+		node, wrong := decode(file.name, data, file.into)
+		p.nodes[file.name] = node
+		faults = append(faults, wrong...)
+		if *file.version == "" {
+			*file.version = APIVersion
+		}
+		if *file.version != APIVersion && wrong == nil {
+			faults = append(faults, p.fault(file.name, fmt.Sprintf("apiVersion %q is not supported; it has to be %s", *file.version, APIVersion), "apiVersion"))
+		}
+		if wrong == nil && severalDocuments(data) {
+			p.several = append(p.several, file.name)
 		}
 	}
-	for name, version := range map[string]*string{OperatorFileName: &p.Operator.APIVersion, ParamsFileName: &p.Params.APIVersion} {
-		if *version == "" {
-			*version = APIVersion
-		}
-		if *version != APIVersion {
-			return nil, fmt.Errorf("operator package %q: %s: apiVersion %q is not supported; it has to be %s", location, name, *version, APIVersion)
-		}
-	}
-	origins := map[string]string{}
-	for file, text := range content {
+	for _, file := range slices.Sorted(maps.Keys(read)) {
 		if !isTemplate(file) {
 			continue
 		}
-		name := templateName(file)
-		if other, taken := origins[name]; taken {
-			return nil, fmt.Errorf("operator package %q: %s and %s are both the template %q; rename one", location, min(file, other), max(file, other), name)
+		if fault := checkText(file, read[file]); fault != nil {
+			faults = append(faults, fault)
 		}
-		origins[name] = file
-		p.Templates[name] = string(text)
+		name := templateName(file)
+		if other, taken := p.paths[name]; taken {
+			faults = append(faults, &Fault{File: file, Message: fmt.Sprintf("%s and %s are both the template %q; rename one", other, file, name)})
+		}
+		p.paths[name] = file
+		p.Templates[name] = string(read[file])
 	}
-	return p, nil
+	return p, join(faults)
 }
 
 // wanted says whether a file belongs to a package; others are ignored.

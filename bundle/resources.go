@@ -4,7 +4,6 @@
 package bundle
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,13 +24,13 @@ const OperatorLabel = "kudo.dev/operator"
 func Resources(p *Package, namespace string) (*v1beta1.Operator, *v1beta1.OperatorVersion, *v1beta1.Instance, error) {
 	o := &p.Operator
 	if o.Name == "" || o.OperatorVersion == "" {
-		return nil, nil, nil, fmt.Errorf("%s: name and operatorVersion are required, but they are %q and %q", OperatorFileName, o.Name, o.OperatorVersion)
+		return nil, nil, nil, &Fault{File: OperatorFileName, Message: fmt.Sprintf("name and operatorVersion are required, but they are %q and %q", o.Name, o.OperatorVersion)}
 	}
-	if err := checkTasks(p); err != nil {
+	if err := join(p.TaskFaults()); err != nil {
 		return nil, nil, nil, err
 	}
-	parameters, err := wireParameters(p.Params.Parameters)
-	if err != nil {
+	parameters, faults := p.WireParameters()
+	if err := join(faults); err != nil {
 		return nil, nil, nil, err
 	}
 	operator := &v1beta1.Operator{
@@ -84,49 +83,49 @@ func typeMeta(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: kind}
 }
 
-// wireParameters converts parameters to those of an OperatorVersion: required and immutable are always set, and
-// defaults and enums are text.
-func wireParameters(params []Parameter) ([]v1beta1.Parameter, error) {
-	wire := make([]v1beta1.Parameter, 0, len(params))
-	var faults []error
-	for _, p := range params {
+// WireParameters converts the parameters to those of an OperatorVersion: required and immutable are always set, and
+// defaults and enums are text. Parameters with a fault lack what could not be converted.
+func (p *Package) WireParameters() ([]v1beta1.Parameter, []*Fault) {
+	wire := make([]v1beta1.Parameter, 0, len(p.Params.Parameters))
+	var faults []*Fault
+	for i, param := range p.Params.Parameters {
 		required, immutable := true, false
-		if p.Required != nil {
-			required = *p.Required
+		if param.Required != nil {
+			required = *param.Required
 		}
-		if p.Immutable != nil {
-			immutable = *p.Immutable
+		if param.Immutable != nil {
+			immutable = *param.Immutable
 		}
-		value, err := ValueText(p.Default, p.Type)
+		value, err := ValueText(param.Default, param.Type)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: parameter %q: default: %w", ParamsFileName, p.Name, err))
+			faults = append(faults, p.fault(ParamsFileName, fmt.Sprintf("parameter %q: default: %v", param.Name, err), "parameters", i, "default"))
 		}
 		var enum v1beta1.EnumValues
-		if p.Enum != nil {
+		if param.Enum != nil {
 			enum = v1beta1.EnumValues{}
-			for i, entry := range *p.Enum {
-				allowed, err := ValueText(entry, p.Type)
+			for n, entry := range *param.Enum {
+				allowed, err := ValueText(entry, param.Type)
 				switch {
 				case err != nil:
-					faults = append(faults, fmt.Errorf("%s: parameter %q: enum[%d]: %w", ParamsFileName, p.Name, i, err))
+					faults = append(faults, p.fault(ParamsFileName, fmt.Sprintf("parameter %q: enum[%d]: %v", param.Name, n, err), "parameters", i, "enum", n))
 				case allowed == nil:
-					faults = append(faults, fmt.Errorf("%s: parameter %q: enum[%d] has no value; write \"\" if an empty one is allowed", ParamsFileName, p.Name, i))
+					faults = append(faults, p.fault(ParamsFileName, fmt.Sprintf("parameter %q: enum[%d] has no value; write \"\" if an empty one is allowed", param.Name, n), "parameters", i, "enum", n))
 				default:
 					enum = append(enum, *allowed)
 				}
 			}
 		}
 		wire = append(wire, v1beta1.Parameter{
-			DisplayName: p.DisplayName,
-			Name:        p.Name,
-			Description: p.Description,
+			DisplayName: param.DisplayName,
+			Name:        param.Name,
+			Description: param.Description,
 			Required:    &required,
 			Default:     value,
-			Trigger:     p.Trigger,
-			Type:        p.Type,
+			Trigger:     param.Trigger,
+			Type:        param.Type,
 			Immutable:   &immutable,
 			Enum:        enum,
 		})
 	}
-	return wire, errors.Join(faults...)
+	return wire, faults
 }

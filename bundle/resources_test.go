@@ -127,13 +127,13 @@ func TestResourcesErrors(t *testing.T) {
 	}{
 		{"no name", "operatorVersion: '1'", "", `operator.yaml: name and operatorVersion are required, but they are "" and "1"`},
 		{"no version", "name: x", "", `they are "x" and ""`},
-		{"kind", "tasks: [{name: t, kind: Exec}]", "", `operator.yaml: tasks[0] "t": there is no task kind "Exec"; there are Apply,`},
-		{"template", "tasks: [{name: s, kind: Dummy}, {name: t, kind: Apply, spec: {resources: [a.yaml, b.yaml]}}]", "", `operator.yaml: tasks[1] "t": spec.resources[1]: there is no template "b.yaml"; add the file templates/b.yaml`},
+		{"kind", "tasks: [{name: t, kind: Exec}]", "", `operator.yaml:3: tasks[0] "t": there is no task kind "Exec"; there are Apply,`},
+		{"template", "tasks: [{name: s, kind: Dummy}, {name: t, kind: Apply, spec: {resources: [a.yaml, b.yaml]}}]", "", `operator.yaml:3: tasks[1] "t": spec.resources[1]: there is no template "b.yaml"; add the file templates/b.yaml`},
 		{"toggle", "tasks: [{name: t, kind: Toggle, spec: {resources: [a.yaml]}}]", "", "spec.parameter is missing"},
 		{"pipe pod", "tasks: [{name: t, kind: Pipe, spec: {pod: p.yaml, pipe: [{file: /a, kind: Secret, key: k}]}}]", "", `spec.pod: there is no template "p.yaml"`},
 		{"pipe", "tasks: [{name: t, kind: Pipe, spec: {pod: a.yaml}}]", "", "spec.pipe is missing"},
 		{"parameterFile", "tasks: [{name: t, kind: KudoOperator, spec: {package: zk, parameterFile: p.yaml}}]", "", `spec.parameterFile: there is no template "p.yaml"`},
-		{"enum", "", "parameters: [{name: p, enum: [null]}]", `params.yaml: parameter "p": enum[0] has no value`},
+		{"enum", "", "parameters: [{name: p, enum: [null]}]", `params.yaml:1: parameter "p": enum[0] has no value`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			content := map[string]string{"operator.yaml": test.operator, "params.yaml": test.params, "templates/a.yaml": ""}

@@ -32,13 +32,16 @@ type install struct {
 func installCommand(env *environment) *cobra.Command {
 	i := &install{environment: env}
 	command := &cobra.Command{
-		Use:   "install DIR|TGZ",
+		Use:   "install DIR|TGZ|URL",
 		Short: "Install an operator and create an instance of it",
 		Example: `  # Install the operator in a folder and wait until its deploy plan has ended
   kubectl kudo install ./keyvalue --instance kv -p password=secret --wait
 
   # Install only the operator
-  kubectl kudo install keyvalue-7.2.0_0.1.0.tgz --skip-instance`,
+  kubectl kudo install keyvalue-7.2.0_0.1.0.tgz --skip-instance
+
+  # Install an operator from a server
+  kubectl kudo install https://example.com/keyvalue-7.2.0_0.1.0.tgz -p password=secret`,
 		Args: onePackage,
 		RunE: func(command *cobra.Command, args []string) error { return i.run(command.Context(), args[0]) },
 	}
@@ -55,7 +58,7 @@ func installCommand(env *environment) *cobra.Command {
 // onePackage accepts exactly one argument.
 func onePackage(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("expected one argument, the folder or .tgz file of an operator package, but got %d", len(args))
+		return fmt.Errorf("expected one argument, the folder, .tgz file or URL of an operator package, but got %d", len(args))
 	}
 	return nil
 }
@@ -66,7 +69,7 @@ func (i *install) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
-	p, err := bundle.Read(location)
+	p, err := bundle.Open(ctx, location)
 	if err != nil {
 		return err
 	}
@@ -74,13 +77,11 @@ func (i *install) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
-	operator, version, instance, err := bundle.Resources(p, c.namespace)
+	made, err := c.resources(ctx, location, p)
 	if err != nil {
-		return fmt.Errorf("operator package %q: %w", location, err)
+		return err
 	}
-	if err := resolvedChildren(version.Spec.Tasks); err != nil {
-		return fmt.Errorf("operator package %q: %w", location, err)
-	}
+	version, instance := made.version, made.instance
 	instance.Spec.Parameters = values
 	if i.instance != "" {
 		instance.Name = i.instance
@@ -94,7 +95,7 @@ func (i *install) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkKubernetesVersion(operator.Spec.KubernetesVersion, server.GitVersion); err != nil {
+	if err := made.checkKubernetes(server.GitVersion); err != nil {
 		return err
 	}
 	if !i.skipInstance {
@@ -106,7 +107,7 @@ func (i *install) run(ctx context.Context, location string) error {
 			return err
 		}
 	}
-	if err := createOperator(ctx, i.environment, c, operator, version); err != nil {
+	if err := made.create(ctx, i.environment, c); err != nil {
 		return err
 	}
 	if i.skipInstance {
@@ -115,9 +116,8 @@ func (i *install) run(ctx context.Context, location string) error {
 	return i.createInstance(ctx, c, instance, version)
 }
 
-// createOperator creates the Operator and the OperatorVersion, unless they exist already. Those that exist are not
-// changed: Instances may use them.
-func createOperator(ctx context.Context, env *environment, c *cluster, operator *v1beta1.Operator, version *v1beta1.OperatorVersion) error {
+// createOperator creates the Operator, unless it exists already.
+func createOperator(ctx context.Context, env *environment, c *cluster, operator *v1beta1.Operator) error {
 	_, err := c.kudo.KudoV1beta1().Operators(c.namespace).Create(ctx, operator, metav1.CreateOptions{})
 	switch {
 	case err == nil:
@@ -125,7 +125,12 @@ func createOperator(ctx context.Context, env *environment, c *cluster, operator 
 	case !apierrors.IsAlreadyExists(err):
 		return err
 	}
-	_, err = c.kudo.KudoV1beta1().OperatorVersions(c.namespace).Create(ctx, version, metav1.CreateOptions{})
+	return nil
+}
+
+// createVersion creates the OperatorVersion, unless it exists already.
+func createVersion(ctx context.Context, env *environment, c *cluster, version *v1beta1.OperatorVersion) error {
+	_, err := c.kudo.KudoV1beta1().OperatorVersions(c.namespace).Create(ctx, version, metav1.CreateOptions{})
 	switch {
 	case err == nil:
 		env.say("operatorversion %s/%s created", c.namespace, version.Name)
@@ -160,21 +165,6 @@ func (i *install) createInstance(ctx context.Context, c *cluster, instance *v1be
 
 func instanceExists(instance *v1beta1.Instance) error {
 	return fmt.Errorf("cannot install instance '%s' because an instance of that name already exists in namespace %s; choose another name with --instance", instance.Name, instance.Namespace)
-}
-
-// resolvedChildren refuses packages whose child operators are named by path or without a version. KUDO looks these
-// up when it installs the parent; here they have to be written as they are installed, or the plan would fail later.
-func resolvedChildren(tasks []v1beta1.Task) error {
-	for n, task := range tasks {
-		if task.Kind != v1beta1.KudoOperatorTaskKind {
-			continue
-		}
-		if task.Spec.OperatorVersion == "" || strings.ContainsAny(task.Spec.Package, `/\`) || strings.HasSuffix(task.Spec.Package, ".tgz") {
-			return fmt.Errorf("operator.yaml: tasks[%d] %q: child operators are not looked up; install %q first with --skip-instance, and give its name as spec.package, with spec.operatorVersion and, if it has one, spec.appVersion",
-				n, task.Name, task.Spec.Package)
-		}
-	}
-	return nil
 }
 
 // say prints a line of output.

@@ -72,7 +72,7 @@ func TestInstallChecksFirst(t *testing.T) {
 		{[]string{first, "-p", "x"}, "could not parse parameters: parameter not set: x"},
 		{[]string{"nowhere"}, `there is no operator package at "nowhere"`},
 		{[]string{}, "expected one argument"},
-		{[]string{child}, `tasks[0] "t": child operators are not looked up`},
+		{[]string{child}, `operator.yaml:4: tasks[0] "t": spec.package "../child": there is no operator package at`},
 	} {
 		f := newFixture(t)
 		err := f.kudo(t, append([]string{"install"}, test.args...)...)

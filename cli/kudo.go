@@ -30,7 +30,7 @@ func kudoCommand(env *environment) *cobra.Command {
 	plan.AddCommand(statusCommand(env), historyCommand(env), triggerCommand(env), cancelCommand(env))
 	get := &cobra.Command{Use: "get", Short: "List what is installed"}
 	get.AddCommand(getCommands(env)...)
-	command.AddCommand(installCommand(env), updateCommand(env), upgradeCommand(env), uninstallCommand(env), plan, get)
+	command.AddCommand(installCommand(env), updateCommand(env), upgradeCommand(env), uninstallCommand(env), plan, get, packageCommand(env))
 	return command
 }
 

@@ -29,7 +29,7 @@ type upgrade struct {
 func upgradeCommand(env *environment) *cobra.Command {
 	u := &upgrade{environment: env}
 	command := &cobra.Command{
-		Use:     "upgrade DIR|TGZ --instance NAME",
+		Use:     "upgrade DIR|TGZ|URL --instance NAME",
 		Short:   "Change an instance to a newer version of its operator",
 		Example: "  kubectl kudo upgrade ./keyvalue --instance kv --wait",
 		Args:    onePackage,
@@ -50,7 +50,7 @@ func (u *upgrade) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
-	p, err := bundle.Read(location)
+	p, err := bundle.Open(ctx, location)
 	if err != nil {
 		return err
 	}
@@ -58,13 +58,11 @@ func (u *upgrade) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
-	operator, version, _, err := bundle.Resources(p, c.namespace)
+	made, err := c.resources(ctx, location, p)
 	if err != nil {
-		return fmt.Errorf("operator package %q: %w", location, err)
+		return err
 	}
-	if err := resolvedChildren(version.Spec.Tasks); err != nil {
-		return fmt.Errorf("operator package %q: %w", location, err)
-	}
+	version := made.version
 	instance, err := c.kudo.KudoV1beta1().Instances(c.namespace).Get(ctx, u.instance, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -78,7 +76,7 @@ func (u *upgrade) run(ctx context.Context, location string) error {
 			return err
 		}
 	}
-	if err := createOperator(ctx, u.environment, c, operator, version); err != nil {
+	if err := made.create(ctx, u.environment, c); err != nil {
 		return err
 	}
 	spec := map[string]any{"operatorVersion": map[string]any{"name": version.Name}}

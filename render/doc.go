@@ -14,5 +14,6 @@
 // Templates are written by tenants. Whatever they contain, the answer is an error and never a panic, and what they
 // may cost in memory and time is limited.
 //
-// The package may import apis, apimachinery, Sprig and YAML; it may be imported by registry, executor and cli.
+// The package may import apis, apimachinery, Sprig and YAML; it may be imported by registry, executor and
+// bundle/verify.
 package render

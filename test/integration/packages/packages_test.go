@@ -64,6 +64,10 @@ func (j *journey) run(t *testing.T) {
 	}
 	j.read = "valid"
 	j.l = room.Enter(t)
+	if out, err := j.l.Plugin(t, "package", "verify", j.dir); err != nil {
+		t.Errorf("KUDO installed it: %v\n%s", err, out)
+		j.read = "invalid"
+	}
 	if task := firstPipe(j.version); task != "" {
 		j.deploy = fmt.Sprintf("not here: Pipe task %s needs a container that runs", task)
 		j.renders(t)

@@ -40,8 +40,8 @@ func TestKUTTLIntegration(t *testing.T) {
 	run(t, "integration", suites, "--manifest-dir", filepath.Join(suites, "manifests"), "--skip-delete")
 }
 
-// TestKUTTLE2E: the suites for a cluster with nodes.
-func TestKUTTLE2E(t *testing.T) {
+// TestKUTTLNodes: the suites for a cluster with nodes.
+func TestKUTTLNodes(t *testing.T) {
 	run(t, "e2e", shared(t))
 }
 
@@ -63,7 +63,7 @@ func run(t *testing.T, kind, suites string, args ...string) {
 			t.Fatal(err)
 		}
 	}
-	names := copySuites(t, filepath.Join(suites, kind), filepath.Join(work, kind))
+	names := copySuites(t, filepath.Join(work, kind), filepath.Join(suites, kind), filepath.Join("testdata", kind))
 	args = append([]string{"test", filepath.Join(work, kind), "--timeout", "120", "--parallel", "4", "--suppress-log", "events"}, args...)
 	if only := os.Getenv("KUDO_KUTTL_SUITE"); only != "" {
 		args, names = append(args, "--test", only), []string{only}

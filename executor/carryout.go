@@ -17,6 +17,7 @@ import (
 	"kudo.dev/kudo/executor/apply"
 	"kudo.dev/kudo/executor/engine"
 	"kudo.dev/kudo/executor/fault"
+	"kudo.dev/kudo/executor/inventory"
 	"kudo.dev/kudo/executor/task"
 	"kudo.dev/kudo/executor/watch"
 	"kudo.dev/kudo/render"
@@ -53,6 +54,10 @@ func (c *Controller) carryOut(ctx context.Context, key string, r *run, pe *v1bet
 		if ctx.Err() != nil {
 			return ctx.Err() // what was interrupted says nothing
 		}
+		c.prune(ctx, key, r, pe, instance, due, results)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		recheck = 0
 		for i, ref := range due {
 			res := results[i]
@@ -87,6 +92,7 @@ func (c *Controller) forgetSteps(key string, r *run, stored *v1beta1.PlanExecuti
 // pass carries out steps at the same time and returns their results in the order of due.
 func (c *Controller) pass(ctx context.Context, key string, r *run, pe *v1beta1.PlanExecution, instance *v1beta1.Instance, due []engine.StepRef, fresh bool) []task.PassResult {
 	results := make([]task.PassResult, len(due))
+	records := inventory.Of(instance, &pe.Status)
 	var group errgroup.Group
 	group.SetLimit(stepsAtOnce)
 	for i, ref := range due {
@@ -98,7 +104,7 @@ func (c *Controller) pass(ctx context.Context, key string, r *run, pe *v1beta1.P
 		group.Go(func() error {
 			logger := klog.FromContext(ctx).WithValues("step", ref.String())
 			env := c.env(key, r, pe, instance, ref)
-			env.Fresh = fresh
+			env.Fresh, env.Records = fresh, records
 			results[i] = step.Pass(klog.NewContext(ctx, logger), env, r.content.Tasks, engine.Step(&pe.Status, ref))
 			results[i].Spread = rand.Float64()
 			return nil
@@ -115,6 +121,7 @@ func (c *Controller) env(key string, r *run, pe *v1beta1.PlanExecution, instance
 		Waiter: watch.Waiter{Run: key, Step: ref.String()},
 		Identity: apply.Identity{Namespace: pe.Namespace, Instance: instance.Name, InstanceUID: instance.UID, Operator: v.Operator.Name, OperatorVersion: v.Version,
 			RunUID: pe.UID, Plan: pe.Spec.PlanName, Phase: ref.Phase, Step: ref.Step},
+		Describes: inventory.Prunes(&pe.Spec),
 		Templates: v.Templates,
 		Variables: render.Variables{OperatorName: v.Operator.Name, Name: instance.Name, Namespace: pe.Namespace, AppVersion: v.AppVersion, OperatorVersion: v.Version,
 			PlanName: pe.Spec.PlanName, PhaseName: ref.Phase, StepName: ref.Step, Params: r.params},

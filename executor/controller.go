@@ -5,6 +5,7 @@ package executor
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,6 +56,8 @@ type Controller struct {
 	runs map[string]*run
 	// working holds, for the runs that are worked on, how to interrupt that.
 	working map[string]context.CancelFunc
+	// departures are by the key of the Instance in the queue.
+	departures map[string]*departure
 }
 
 const (
@@ -74,7 +77,7 @@ func New(cfg Config) *Controller {
 	if cfg.Workers <= 0 {
 		cfg.Workers = 4
 	}
-	c := &Controller{Config: cfg, runs: map[string]*run{}, working: map[string]context.CancelFunc{}, storage: storageClasses{cfg.Dynamic}}
+	c := &Controller{Config: cfg, runs: map[string]*run{}, working: map[string]context.CancelFunc{}, departures: map[string]*departure{}, storage: storageClasses{cfg.Dynamic}}
 	c.client = &apply.Client{Kinds: apply.NewKinds(cfg.Discovery, cfg.Dynamic, cfg.Clock), Dynamic: cfg.Dynamic}
 	c.queue = workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](retryFirst, retryMost),
 		workqueue.TypedRateLimitingQueueConfig[string]{Name: "planexecutions", Clock: cfg.Clock})
@@ -133,7 +136,11 @@ func (c *Controller) next(ctx context.Context) bool {
 	}
 	defer c.queue.Done(key)
 	logger := klog.FromContext(ctx).WithValues("planExecution", key)
-	err := c.sync(klog.NewContext(ctx, logger), key)
+	work := c.sync
+	if strings.HasPrefix(key, departing) {
+		work, logger = c.depart, klog.FromContext(ctx).WithValues("instance", strings.TrimPrefix(key, departing))
+	}
+	err := work(klog.NewContext(ctx, logger), key)
 	if ctx.Err() != nil {
 		return false
 	}

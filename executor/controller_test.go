@@ -225,7 +225,7 @@ func TestLostAnswers(t *testing.T) {
 // differ, are refused. What the step has done is not done again when the server is back with the older record.
 func TestLostAnswerBeforeAnOutage(t *testing.T) {
 	w := newWorld(t, "s=d", "t=b")
-	w.lose, w.outage = map[int]bool{1: true}, true
+	w.lose, w.outage = map[int]bool{2: true}, true
 	defer w.start()()
 	refused := func(atLeast int) func() bool {
 		return func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.away >= atLeast }

@@ -6,6 +6,7 @@ package executor
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,18 +21,24 @@ import (
 // one after the other.
 const revisionGrace = 10 * time.Second
 
-// instance returns the Instance of a run. That it is gone is a final error.
+// instance returns the Instance of a run, not older than the lock of the run: what the run before it did is in its inventory. That it is
+// gone, or goes and waits for us only, is a final error.
 func (c *Controller) instance(ctx context.Context, pe *v1beta1.PlanExecution) (*v1beta1.Instance, error) {
 	i, err := c.instances.Instances(pe.Namespace).Get(pe.Spec.InstanceName)
-	if err != nil || !owns(i, pe) {
+	if err != nil || !owns(i, pe) || i.Spec.PlanExecution.UID != pe.UID {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
 		i, err = c.Kudo.KudoV1beta1().Instances(pe.Namespace).Get(ctx, pe.Spec.InstanceName, metav1.GetOptions{}) // the informer may be behind
 	}
-	if apierrors.IsNotFound(err) || err == nil && !owns(i, pe) {
+	if apierrors.IsNotFound(err) || err == nil && (!owns(i, pe) || forsaken(i, pe)) {
 		return nil, fault.Finalf(fault.ReasonInstanceGone, "the Instance %s/%s was deleted", pe.Namespace, pe.Spec.InstanceName)
 	}
 	return i, err
+}
+
+// forsaken tells whether an Instance is being deleted without a cleanup, and would be gone but for the finalizer of its inventory.
+func forsaken(i *v1beta1.Instance, pe *v1beta1.PlanExecution) bool {
+	return i.DeletionTimestamp != nil && pe.Spec.PlanName != v1beta1.CleanupPlanName && slices.Contains(i.Finalizers, v1beta1.InventoryFinalizer)
 }
 
 // owns is false for an Instance that was made anew under the name of the one that the run is for.

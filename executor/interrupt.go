@@ -68,10 +68,16 @@ func (c *Controller) runDeleted(obj any) {
 	}
 }
 
-// instanceChanged interrupts the runs of an Instance that has been given to another one.
+// instanceChanged interrupts the runs of an Instance that has been given to another one, or is being deleted without a cleanup.
 func (c *Controller) instanceChanged(old, obj any) {
 	before, known := old.(*v1beta1.Instance)
 	after, ok := obj.(*v1beta1.Instance)
+	if ok && departs(after) {
+		c.queue.Add(departing + after.Namespace + "/" + after.Name)
+	}
+	if known && ok && before.DeletionTimestamp == nil && after.DeletionTimestamp != nil {
+		c.wakeRuns(after, func(pe *v1beta1.PlanExecution) bool { return !engine.Terminal(pe.Status.Status) && forsaken(after, pe) })
+	}
 	if !known || !ok || before.UID == after.UID && before.Spec.PlanExecution.UID == after.Spec.PlanExecution.UID {
 		return
 	}
@@ -87,6 +93,9 @@ func (c *Controller) instanceChanged(old, obj any) {
 
 // instanceDeleted wakes the runs of an Instance, which end because of it.
 func (c *Controller) instanceDeleted(obj any) {
+	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
+		c.queue.Add(departing + key)
+	}
 	c.wakeRuns(obj, func(*v1beta1.PlanExecution) bool { return true })
 }
 

@@ -34,6 +34,8 @@ type run struct {
 	// of writes were lost, so it goes only with the step's own end: without it the step would do again what it has done.
 	steps  map[engine.StepRef]*task.Step
 	warned map[string]bool
+	// removal is what was done to objects that no task applies any more.
+	removal task.Removal
 	// read is when the cluster was last read without an event.
 	read time.Time
 	// dropped is the resourceVersion at which the server would not take a write of ours.

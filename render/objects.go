@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -16,7 +17,7 @@ import (
 // Objects reads the Kubernetes objects of a rendered template, in the order in which they stand there. The name is
 // that of the template and serves errors, which say it with the number and the line of the document.
 //
-// Documents without content are skipped. A v1 List is replaced by its items. Everything else has to have apiVersion,
+// Documents without content are skipped. A v1 List, and a list of one kind such as ConfigMapList, is replaced by its items. Everything else has to have apiVersion,
 // kind and metadata.name; metadata.generateName is refused, because a plan that runs twice must find its object again.
 func Objects(name, text string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
@@ -57,16 +58,19 @@ func decode(doc document) (any, error) {
 
 // appendObjects appends the object, or the items of a List, after checking that each can be applied.
 func appendObjects(objects []*unstructured.Unstructured, object map[string]any, where string) ([]*unstructured.Unstructured, error) {
-	if object["kind"] == "List" && object["apiVersion"] == "v1" {
+	if itemKind, ok := listOf(object); ok {
 		items, ok := object["items"].([]any)
 		if !ok && object["items"] != nil {
-			return nil, fmt.Errorf("%s: items of the List is %s, not a list of objects", where, kindOf(object["items"]))
+			return nil, fmt.Errorf("%s: items of the %v is %s, not a list of objects", where, object["kind"], kindOf(object["items"]))
 		}
 		for i, item := range items {
 			place := fmt.Sprintf("%s, items[%d]", where, i)
 			child, ok := item.(map[string]any)
 			if !ok {
 				return nil, fmt.Errorf("%s: it is %s, not a Kubernetes object", place, kindOf(item))
+			}
+			if itemKind != "" && child["kind"] == nil && child["apiVersion"] == nil {
+				child["kind"], child["apiVersion"] = itemKind, object["apiVersion"] // as the API server gives typed lists out
 			}
 			var err error
 			if objects, err = appendObjects(objects, child, place); err != nil {
@@ -79,6 +83,19 @@ func appendObjects(objects []*unstructured.Unstructured, object map[string]any, 
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	return append(objects, &unstructured.Unstructured{Object: object}), nil
+}
+
+// listOf tells whether the object is a list, and of which kind, which for a v1 List is left to its items. A kind such as ConfigMapList
+// is a list if it has items and no name of its own: there are kinds of objects whose name ends so, too.
+func listOf(object map[string]any) (itemKind string, ok bool) {
+	kind, _ := object["kind"].(string)
+	if kind == "List" && object["apiVersion"] == "v1" {
+		return "", true
+	}
+	itemKind, ok = strings.CutSuffix(kind, "List")
+	_, items := object["items"].([]any)
+	metadata, _ := object["metadata"].(map[string]any)
+	return itemKind, ok && itemKind != "" && items && metadata["name"] == nil && metadata["generateName"] == nil
 }
 
 // identified checks that the object says what it is and how it is called.

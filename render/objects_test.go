@@ -30,6 +30,8 @@ func TestObjects(t *testing.T) {
 		{"content after the marker", a + "--- {apiVersion: v1, kind: ConfigMap, metadata: {name: c}}\n---\n" + b, []string{"a", "c", "b"}},
 		{"dashes in a text", a + "data:\n  key: |\n    ---\n    -----BEGIN-----\n    --- x\n---\n" + b, []string{"a", "b"}},
 		{"List", "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(a, "\n", "\n  ") + "\n- " + strings.ReplaceAll(b, "\n", "\n  "), []string{"a", "b"}},
+		{"List in a List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}]\n- apiVersion: v1\n  kind: ConfigMapList\n  items: [{metadata: {name: b}}, {apiVersion: v1, kind: Secret, metadata: {name: c}}]\n", []string{"a", "b", "c"}},
+		{"kind that ends in List", "apiVersion: x.io/v1\nkind: AllowList\nmetadata: {name: a}\nitems: [{x: y}]\n", []string{"a"}},
 		{"empty List", "apiVersion: v1\nkind: List\n", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

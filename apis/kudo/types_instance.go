@@ -41,6 +41,10 @@ const DefaultRunsHistoryLimit = 10
 // CleanupFinalizer keeps an Instance whose OperatorVersion has a plan "cleanup" until that plan has completed.
 const CleanupFinalizer = "kudo.dev.instance.cleanup"
 
+// InventoryFinalizer keeps an Instance whose inventory lists objects that it cannot own, which are all that are not in its namespace,
+// until the executor has deleted them.
+const InventoryFinalizer = "kudo.dev/inventory"
+
 // InstancePlanExecution is the lock on an Instance, held by one run from the request that started it until its end.
 type InstancePlanExecution struct {
 	// planName is the plan that runs; empty means that none does.
@@ -71,6 +75,27 @@ type InstanceStatus struct {
 	PlanStatus map[string]PlanStatus
 	// conditions of the Instance: Ready.
 	Conditions []metav1.Condition
+	// inventory lists the objects that the plans of the Instance applied and did not delete. The server writes it, from what the run that
+	// holds the Instance reports. An object is listed before it is applied, so one that is listed need not exist.
+	Inventory []InventoryEntry
+}
+
+// InventoryEntry is an object that plans of an Instance apply. Group, kind, namespace and name tell entries apart.
+type InventoryEntry struct {
+	// group of the object's API; empty for the core group.
+	Group string
+	// version under which the object was last applied.
+	Version string
+	// kind of the object.
+	Kind string
+	// namespace of the object; empty if the kind is cluster-scoped.
+	Namespace string
+	// name of the object.
+	Name string
+	// uid of the object as it was last applied; empty until the first time.
+	UID types.UID
+	// tasks are the names of the tasks that apply the object, sorted.
+	Tasks []string
 }
 
 // ReadyConditionType is the condition of an Instance that says whether what its plans made is healthy.

@@ -3,7 +3,10 @@
 
 package kudo
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
@@ -217,6 +220,12 @@ type ObjectExecutionStatus struct {
 	Ready bool
 	// message says what the step waits for.
 	Message string
+	// uid of the object as the step applied it; empty until then.
+	UID types.UID
+	// tasks of the step that apply the object, sorted. They are recorded before the object is applied.
+	Tasks []string
+	// deleted says that the object is gone, because the step deleted it, and so no longer in the inventory of the Instance.
+	Deleted bool
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/utils/ptr"
 
@@ -106,12 +107,21 @@ func (c *Client) Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, 
 
 // Delete asks for an object to be deleted after everything it owns, and reports whether it is gone already.
 func (c *Client) Delete(ctx context.Context, ref Ref) (gone bool, err error) {
+	return c.delete(ctx, ref, nil)
+}
+
+// DeleteExact is Delete for the object with that uid and no other that may have its name by now.
+func (c *Client) DeleteExact(ctx context.Context, ref Ref, uid types.UID) (gone bool, err error) {
+	return c.delete(ctx, ref, &metav1.Preconditions{UID: &uid})
+}
+
+func (c *Client) delete(ctx context.Context, ref Ref, only *metav1.Preconditions) (gone bool, err error) {
 	ctx, cancel, err := c.change(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer cancel()
-	err = c.served(ref, c.resource(ref).Delete(ctx, ref.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}))
+	err = c.served(ref, c.resource(ref).Delete(ctx, ref.Name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground), Preconditions: only}))
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}

@@ -44,9 +44,9 @@ func explain(ref Ref, err error) error {
 	hint := ""
 	switch {
 	case reason == fault.ReasonImmutable && ref.Kind == "Job":
-		hint = "; a Job that exists cannot be changed: put a Delete task with the same template before this task, or give the Job another name"
+		hint = "; a Job that exists cannot be changed: put a Delete task with the same template before this task, give the Job the annotation " + AnnotationRecreate + ": " + RecreateOnChange + " in its template, or give it another name"
 	case reason == fault.ReasonImmutable:
-		hint = "; a field that cannot be changed differs from the object in the cluster: delete the object first, for example by a Delete task, or take the change back"
+		hint = "; a field that cannot be changed differs from the object in the cluster: take the change back, delete the object first, for example by a Delete task, or let it be made anew by the annotation " + AnnotationRecreate + ": " + RecreateOnChange + " in its template"
 	case reason == fault.ReasonForbidden:
 		hint = "; grant the executor that permission, or ask whoever runs the cluster's admission rules, and run the plan again"
 	case reason == fault.ReasonNamespace:

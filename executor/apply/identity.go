@@ -22,6 +22,8 @@ const (
 	AnnotationRunUID          = "kudo.dev/last-plan-execution-uid"
 	AnnotationOperatorVersion = "kudo.dev/operator-version"
 	AnnotationLastApplied     = "kudo.dev/last-applied-configuration"
+	// AnnotationInstanceUID is on objects that an Instance cannot own, because they are cluster-scoped.
+	AnnotationInstanceUID = "kudo.dev/instance-uid"
 )
 
 // Identity says for which Instance and by which step of which run an object is applied.

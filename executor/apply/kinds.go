@@ -72,6 +72,24 @@ func (k *Kinds) Resolve(ctx context.Context, obj *unstructured.Unstructured, tem
 	return Resource{}, "", k.unknown(ctx, gvk, template, refreshed)
 }
 
+// Find is where the objects of a kind live that some template had, though it may be retired by now. The cluster has no objects of a kind
+// that it does not know, which is an error with the reason UnknownKind.
+func (k *Kinds) Find(ctx context.Context, gvk schema.GroupVersionKind, name string) (Ref, error) {
+	r, _, err := k.lookup(gvk)
+	if meta.IsNoMatchError(err) {
+		if m, anyVersion := k.mapper.RESTMapping(gvk.GroupKind()); anyVersion == nil {
+			gvk = m.GroupVersionKind
+			r, err = Resource{GroupVersionResource: m.Resource, Namespaced: m.Scope.Name() == meta.RESTScopeNameNamespace}, nil
+		} else {
+			err = k.unknown(ctx, gvk, name, true)
+		}
+	}
+	if err != nil {
+		return Ref{}, err
+	}
+	return Ref{Resource: r, Kind: gvk.Kind, APIVersion: gvk.GroupVersion().String(), Name: name}, nil
+}
+
 // lookup reads discovery again when it does not know the kind, unless it did so a moment ago; refreshed says that its
 // answer is up to date.
 func (k *Kinds) lookup(gvk schema.GroupVersionKind) (r Resource, refreshed bool, err error) {

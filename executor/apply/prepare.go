@@ -33,6 +33,8 @@ func Prepare(obj *unstructured.Unstructured, namespaced bool, id Identity) error
 		if err := own(obj, id); err != nil {
 			return err
 		}
+	} else {
+		mergeStrings(obj.Object, map[string]string{AnnotationInstanceUID: string(id.InstanceUID)}, "metadata", "annotations")
 	}
 	setLabels(obj, id.labels())
 	setTemplateAnnotations(obj, map[string]string{AnnotationOperatorVersion: id.OperatorVersion})

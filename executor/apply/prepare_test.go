@@ -56,7 +56,7 @@ func TestPrepare(t *testing.T) {
 		{"namespaced", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: other, creationTimestamp: null}\ndata: {x: y}", true,
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ns, " + metaText + ", " + labels + ", " + owner + "}\ndata: {x: y}"},
 		{"cluster scoped", "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: other}", false,
-			"apiVersion: v1\nkind: Namespace\nmetadata: {name: a, " + metaText + ", " + labels + "}"},
+			"apiVersion: v1\nkind: Namespace\nmetadata: {name: a, " + strings.Replace(metaText, "{", "{kudo.dev/instance-uid: iuid, ", 1) + ", " + labels + "}"},
 		{"keeps what is there", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {x: y}, annotations: null, ownerReferences: [{apiVersion: v1, kind: Pod, name: o, uid: u}]}", true,
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: ns, " + metaText + ", labels: {x: y, heritage: kudo, kudo.dev/instance: zk, kudo.dev/operator: zookeeper}, " +
 				"ownerReferences: [{apiVersion: v1, kind: Pod, name: o, uid: u}, {apiVersion: kudo.dev/v1beta1, kind: Instance, name: zk, uid: iuid, controller: true, blockOwnerDeletion: true}]}"},

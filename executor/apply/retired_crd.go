@@ -77,8 +77,12 @@ func definitionVersion(version, spec map[string]any, keep bool) {
 	if root["type"] == nil {
 		root["type"] = "object"
 	}
+	structural(root)
+	if m, ok := root["properties"].(map[string]any); ok && m["metadata"] != nil {
+		m["metadata"] = map[string]any{"type": "object"} // v1 allows little else here, and nothing was checked
+	}
 	if keep {
-		root["x-kubernetes-preserve-unknown-fields"] = true
+		root[anything] = true
 	}
 	columns, _ := version["additionalPrinterColumns"].([]any)
 	for _, c := range columns {

@@ -4,7 +4,9 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,13 +104,25 @@ next:
 		r.Message = limitTo(r.Message, maxObjectMessage)
 		for i, o := range out {
 			if o.APIVersion == r.APIVersion && o.Kind == r.Kind && o.Namespace == r.Namespace && o.Name == r.Name {
-				out[i] = r
+				out[i] = mergeObject(o, r)
 				continue next
 			}
 		}
 		out = append(out, r)
 	}
 	return out
+}
+
+// mergeObject keeps which tasks apply an object and, until it is deleted, which one it was.
+func mergeObject(recorded, reported v1beta1.ObjectExecutionStatus) v1beta1.ObjectExecutionStatus {
+	if recorded.Deleted || reported.Deleted {
+		return reported
+	}
+	reported.UID = cmp.Or(reported.UID, recorded.UID)
+	reported.Tasks = slices.Concat(recorded.Tasks, reported.Tasks)
+	slices.Sort(reported.Tasks)
+	reported.Tasks = slices.Compact(reported.Tasks)
+	return reported
 }
 
 const (

@@ -6,6 +6,7 @@ package fault
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,7 +102,12 @@ func schemaMismatch(message string) bool {
 }
 
 func immutable(status *metav1.Status) bool {
-	return status.Reason == metav1.StatusReasonInvalid &&
-		(strings.Contains(status.Message, "field is immutable") || strings.Contains(status.Message, "updates to statefulset spec for fields other than") ||
-			strings.Contains(status.Message, "spec is immutable") || strings.Contains(status.Message, "may not change once set"))
+	return status.Reason == metav1.StatusReasonInvalid && slices.ContainsFunc(immutableSays, func(s string) bool { return strings.Contains(status.Message, s) })
+}
+
+// immutableSays is how the built-in kinds, and the rules of CustomResourceDefinitions, say that a field cannot be changed.
+var immutableSays = []string{
+	"field is immutable", "Value is immutable", "spec is immutable", "may not change once set", "may not be changed once set", "can not be unset",
+	"updates to statefulset spec for fields other than", "pod updates may not change fields other than", "cannot change roleRef",
+	"updates to parameters are forbidden", "updates to provisioner are forbidden", "updates to reclaimPolicy are forbidden", "may not be changed in an update",
 }

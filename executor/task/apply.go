@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 	"kudo.dev/kudo/executor/apply"
@@ -39,10 +41,22 @@ type applied struct {
 	overdue string
 	ready   bool
 	detail  string
+	// passing is the uid of an object that makes way for this one.
+	passing types.UID
+}
+
+// errNotRecorded says that an object must not be applied before it is on record that the task is about to.
+var errNotRecorded = errors.New("it is not on record yet")
+
+// toRecord reports the objects that are about to be applied. The step is carried out again as soon as that is stored.
+func toRecord() Report { return Report{Outcome: engine.Waiting, Holds: true} }
+
+func (a *applied) recorded(env Env) bool {
+	return a.answer != nil || a.ready || env.Records.Lists(a.id(), env.Task)
 }
 
 func (t *applyTask) Run(ctx context.Context, env Env) (report Report) {
-	defer func() { report.Objects = t.objects() }()
+	defer func() { report.Objects = t.objects(env.Task) }()
 	var warnings []string
 	if t.items == nil {
 		items, err := rendered(env, t.resources)
@@ -65,11 +79,17 @@ func (t *applyTask) Run(ctx context.Context, env Env) (report Report) {
 		}
 		t.checked = true
 	}
+	if slices.ContainsFunc(t.items, func(a *applied) bool { return a.resolved && !a.recorded(env) }) {
+		return warn(toRecord(), warnings)
+	}
 	recheck := time.Duration(0)
 	var waits []string
 	for _, a := range t.items {
 		w, again, err := a.advance(ctx, env, t.prepared)
 		warnings = append(warnings, w...)
+		if errors.Is(err, errNotRecorded) {
+			return warn(toRecord(), warnings)
+		}
 		if err != nil {
 			if errors.Is(err, apply.ErrResourceGone) {
 				a.resolved, a.answer, t.checked = false, nil, false
@@ -96,8 +116,8 @@ func (a *applied) advance(ctx context.Context, env Env, siblings func() []*unstr
 		return nil, 0, nil
 	}
 	if a.answer == nil {
-		if warnings, err = a.apply(ctx, env, siblings); err != nil || a.ready {
-			return warnings, 0, err
+		if warnings, recheck, err = a.apply(ctx, env, siblings); err != nil || a.ready || a.answer == nil {
+			return warnings, recheck, err
 		}
 		// From here on the hub tells of changes; those that came before have to be looked for.
 		env.Hub.Track(env.Waiter, a.key())
@@ -109,30 +129,44 @@ func (a *applied) advance(ctx context.Context, env Env, siblings func() []*unstr
 	case current != nil:
 		return warnings, recheck, a.judge(current, env)
 	case a.answer == nil: // it is gone
-		w, err := a.apply(ctx, env, siblings)
-		return append(warnings, w...), recheck, err
+		w, again, err := a.apply(ctx, env, siblings)
+		return append(warnings, w...), max(recheck, again), err
 	}
 	return warnings, recheck, nil // nothing new is known; an event will come
 }
 
-func (a *applied) apply(ctx context.Context, env Env, siblings func() []*unstructured.Unstructured) (warnings []string, err error) {
+// apply applies the object, unless one that it replaces has to go first.
+func (a *applied) apply(ctx context.Context, env Env, siblings func() []*unstructured.Unstructured) (warnings []string, recheck time.Duration, err error) {
 	warning, err := a.resolve(ctx, env)
 	if warning != "" {
 		warnings = append(warnings, warning)
 	}
 	if err != nil {
-		return warnings, err
+		return warnings, 0, err
+	}
+	if !a.recorded(env) {
+		return warnings, 0, errNotRecorded
 	}
 	if err := env.Client.MarkDependencies(ctx, a.object, siblings()); err != nil {
-		return warnings, fmt.Errorf("template %q: %w", a.template, err)
+		return warnings, 0, fmt.Errorf("template %q: %w", a.template, err)
+	}
+	waits, warning, err := a.makeRoom(ctx, env)
+	if warning != "" {
+		warnings = append(warnings, fmt.Sprintf("template %q: %s", a.template, warning))
+	}
+	if err != nil || waits {
+		return warnings, unlabelledRecheck, inTemplate(a.template, err)
 	}
 	answer, w, err := env.Client.Apply(ctx, a.object, a.ref.Resource)
 	warnings = append(warnings, w...)
 	if err != nil {
-		return warnings, fmt.Errorf("template %q: %w", a.template, err)
+		if waits, again := a.replace(ctx, env, err); waits {
+			return warnings, unlabelledRecheck, again
+		}
+		return warnings, 0, fmt.Errorf("template %q: %w", a.template, err)
 	}
 	a.answer, a.seen, a.overdue = answer, false, health.Overdue(answer)
-	return warnings, a.judge(answer, env)
+	return warnings, 0, a.judge(answer, env)
 }
 
 func (a *applied) judge(current *unstructured.Unstructured, env Env) error {
@@ -159,11 +193,15 @@ func (t *applyTask) prepared() []*unstructured.Unstructured {
 	return out
 }
 
-func (t *applyTask) objects() []v1beta1.ObjectExecutionStatus {
+func (t *applyTask) objects(task string) []v1beta1.ObjectExecutionStatus {
 	var out []v1beta1.ObjectExecutionStatus
 	for _, a := range t.items {
 		if a.resolved {
-			out = append(out, v1beta1.ObjectExecutionStatus{APIVersion: a.ref.APIVersion, Kind: a.ref.Kind, Namespace: a.ref.Namespace, Name: a.ref.Name, Ready: a.ready, Message: a.detail})
+			o := v1beta1.ObjectExecutionStatus{APIVersion: a.ref.APIVersion, Kind: a.ref.Kind, Namespace: a.ref.Namespace, Name: a.ref.Name, Ready: a.ready, Message: a.detail, Tasks: []string{task}}
+			if a.answer != nil {
+				o.UID = a.answer.GetUID()
+			}
+			out = append(out, o)
 		}
 	}
 	return out

@@ -68,6 +68,9 @@ func (t *deleteTask) Run(ctx context.Context, env Env) (report Report) {
 			continue
 		}
 		again := time.Duration(0)
+		if task := env.Ahead[d.id()]; err == nil && task != "" && d.uid == "" {
+			return warn(Report{Outcome: engine.Waiting, Message: fmt.Sprintf("waits with the deletion of %s until task %s, which applies it, is done", d.ref, task), Holds: true}, warnings)
+		}
 		if err == nil {
 			again, err = d.advance(ctx, env)
 		}
@@ -141,7 +144,7 @@ func (t *deleteTask) objects() []v1beta1.ObjectExecutionStatus {
 		if !d.gone {
 			message = "being deleted" + d.detail
 		}
-		out = append(out, v1beta1.ObjectExecutionStatus{APIVersion: d.ref.APIVersion, Kind: d.ref.Kind, Namespace: d.ref.Namespace, Name: d.ref.Name, Ready: d.gone, Message: message})
+		out = append(out, v1beta1.ObjectExecutionStatus{APIVersion: d.ref.APIVersion, Kind: d.ref.Kind, Namespace: d.ref.Namespace, Name: d.ref.Name, Ready: d.gone, Deleted: d.gone, Message: message})
 	}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 
 	"kudo.dev/kudo/executor/apply"
 	"kudo.dev/kudo/executor/fault"
+	"kudo.dev/kudo/executor/inventory"
 	"kudo.dev/kudo/render"
 )
 
@@ -28,10 +29,18 @@ type item struct {
 	ref      apply.Ref
 }
 
-// rendered makes the objects of templates, in the order of the templates and of the documents in them.
+func (i *item) id() inventory.ID {
+	return inventory.ID{Group: i.ref.Group, Kind: i.ref.Kind, Namespace: i.ref.Namespace, Name: i.ref.Name}
+}
+
+// rendered makes the objects of templates, in the order of the templates and of the documents in them. A template that is listed twice
+// counts once.
 func rendered(env Env, resources []string) ([]*item, error) {
 	var out []*item
-	for _, name := range resources {
+	for at, name := range resources {
+		if slices.Contains(resources[:at], name) {
+			continue
+		}
 		text, ok := env.Templates[name]
 		if !ok {
 			return nil, fault.Finalf(fault.ReasonRendering, "there is no template %q; the OperatorVersion has %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(env.Templates)), ", "), "none"))

@@ -6,14 +6,17 @@ package task
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 	"kudo.dev/kudo/executor/engine"
 	"kudo.dev/kudo/executor/fault"
+	"kudo.dev/kudo/executor/inventory"
 )
 
 // Step carries out the tasks of one step of one run, pass by pass. It is used by one goroutine at a time.
@@ -38,6 +41,7 @@ func (s *Step) Pass(ctx context.Context, env Env, defined []v1beta1.Task, record
 		if t.Status == v1beta1.ExecutionComplete {
 			continue
 		}
+		env.Task = t.Name
 		report := s.invoke(ctx, env, defined, t.Name)
 		result := engine.TaskResult{Task: t.Name, Outcome: report.Outcome, Message: report.Message}
 		if report.Err != nil {
@@ -52,6 +56,22 @@ func (s *Step) Pass(ctx context.Context, env Env, defined []v1beta1.Task, record
 		}
 		if report.Holds {
 			break
+		}
+		env.Ahead = ahead(env.Ahead, t.Name, report)
+	}
+	return out
+}
+
+// ahead adds the objects with which a task is not done: a later task that deletes them has to wait.
+func ahead(known map[inventory.ID]string, task string, report Report) map[inventory.ID]string {
+	if report.Outcome == engine.Done {
+		return known
+	}
+	out := map[inventory.ID]string{}
+	maps.Copy(out, known)
+	for _, o := range report.Objects {
+		if gv, err := schema.ParseGroupVersion(o.APIVersion); err == nil {
+			out[inventory.ID{Group: gv.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}] = task
 		}
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"kudo.dev/kudo/executor/engine"
 	"kudo.dev/kudo/executor/fault"
 	"kudo.dev/kudo/executor/health"
+	"kudo.dev/kudo/executor/inventory"
 	"kudo.dev/kudo/executor/watch"
 	"kudo.dev/kudo/render"
 )
@@ -31,6 +32,14 @@ type Env struct {
 	// Templates are the texts of the OperatorVersion.
 	Templates map[string]string
 	Variables render.Variables
+	// Task is the name of the task that is carried out.
+	Task string
+	// Records is what is on record of the objects of the Instance.
+	Records *inventory.View
+	// Describes says that the run brings the Instance to the state that its parameters and its OperatorVersion describe.
+	Describes bool
+	// Ahead names, for objects with which an earlier task of the step is not done, that task.
+	Ahead map[inventory.ID]string
 	// Fresh asks for the cluster to be read instead of the informers' copies.
 	Fresh bool
 }

@@ -27,6 +27,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &kudov1beta1.InstanceSpecApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("InstanceStatus"):
 		return &kudov1beta1.InstanceStatusApplyConfiguration{}
+	case v1beta1.SchemeGroupVersion.WithKind("InventoryEntry"):
+		return &kudov1beta1.InventoryEntryApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("Maintainer"):
 		return &kudov1beta1.MaintainerApplyConfiguration{}
 	case v1beta1.SchemeGroupVersion.WithKind("ObjectExecutionStatus"):

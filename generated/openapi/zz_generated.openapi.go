@@ -83,6 +83,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1beta1.InstancePlansOptions{}.OpenAPIModelName():        schema_kudo_apis_kudo_v1beta1_InstancePlansOptions(ref),
 		v1beta1.InstanceSpec{}.OpenAPIModelName():                schema_kudo_apis_kudo_v1beta1_InstanceSpec(ref),
 		v1beta1.InstanceStatus{}.OpenAPIModelName():              schema_kudo_apis_kudo_v1beta1_InstanceStatus(ref),
+		v1beta1.InventoryEntry{}.OpenAPIModelName():              schema_kudo_apis_kudo_v1beta1_InventoryEntry(ref),
 		v1beta1.Maintainer{}.OpenAPIModelName():                  schema_kudo_apis_kudo_v1beta1_Maintainer(ref),
 		v1beta1.ObjectExecutionStatus{}.OpenAPIModelName():       schema_kudo_apis_kudo_v1beta1_ObjectExecutionStatus(ref),
 		v1beta1.ObjectReference{}.OpenAPIModelName():             schema_kudo_apis_kudo_v1beta1_ObjectReference(ref),
@@ -3214,11 +3215,103 @@ func schema_kudo_apis_kudo_v1beta1_InstanceStatus(ref common.ReferenceCallback) 
 							},
 						},
 					},
+					"inventory": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "inventory lists the objects that the plans of the Instance applied and did not delete. The server writes it, from what the run that holds the Instance reports. An object is listed before it is applied, so one that is listed need not exist.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1beta1.InventoryEntry{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.Condition{}.OpenAPIModelName(), v1beta1.PlanStatus{}.OpenAPIModelName()},
+			v1.Condition{}.OpenAPIModelName(), v1beta1.InventoryEntry{}.OpenAPIModelName(), v1beta1.PlanStatus{}.OpenAPIModelName()},
+	}
+}
+
+func schema_kudo_apis_kudo_v1beta1_InventoryEntry(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "InventoryEntry is an object that plans of an Instance apply. Group, kind, namespace and name tell entries apart.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"group": {
+						SchemaProps: spec.SchemaProps{
+							Description: "group of the object's API; empty for the core group.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"version": {
+						SchemaProps: spec.SchemaProps{
+							Description: "version under which the object was last applied.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "kind of the object.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "namespace of the object; empty if the kind is cluster-scoped.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name of the object.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"uid": {
+						SchemaProps: spec.SchemaProps{
+							Description: "uid of the object as it was last applied; empty until the first time.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"tasks": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "tasks are the names of the tasks that apply the object, sorted.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
 	}
 }
 
@@ -3295,6 +3388,39 @@ func schema_kudo_apis_kudo_v1beta1_ObjectExecutionStatus(ref common.ReferenceCal
 						SchemaProps: spec.SchemaProps{
 							Description: "message says what the step waits for.",
 							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"uid": {
+						SchemaProps: spec.SchemaProps{
+							Description: "uid of the object as the step applied it; empty until then.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"tasks": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "tasks of the step that apply the object, sorted. They are recorded before the object is applied.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"deleted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "deleted says that the object is gone, because the step deleted it, and so no longer in the inventory of the Instance.",
+							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},

@@ -52,6 +52,10 @@ const DefaultRunsHistoryLimit = 10
 // CleanupFinalizer keeps an Instance whose OperatorVersion has a plan "cleanup" until that plan has completed.
 const CleanupFinalizer = "kudo.dev.instance.cleanup"
 
+// InventoryFinalizer keeps an Instance whose inventory lists objects that it cannot own, which are all that are not in its namespace,
+// until the executor has deleted them.
+const InventoryFinalizer = "kudo.dev/inventory"
+
 // InstancePlanExecution is the lock on an Instance, held by one run from the request that started it until its end.
 type InstancePlanExecution struct {
 	// planName is the plan that runs; empty means that none does.
@@ -96,6 +100,37 @@ type InstanceStatus struct {
 	// +patchStrategy=merge
 	// +patchMergeKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty" patchStrategy:"merge" patchMergeKey:"type" protobuf:"bytes,2,rep,name=conditions"`
+	// inventory lists the objects that the plans of the Instance applied and did not delete. The server writes it, from what the run that
+	// holds the Instance reports. An object is listed before it is applied, so one that is listed need not exist.
+	// +optional
+	// +listType=atomic
+	Inventory []InventoryEntry `json:"inventory,omitempty" protobuf:"bytes,3,rep,name=inventory"`
+}
+
+// InventoryEntry is an object that plans of an Instance apply. Group, kind, namespace and name tell entries apart.
+type InventoryEntry struct {
+	// group of the object's API; empty for the core group.
+	// +optional
+	Group string `json:"group,omitempty" protobuf:"bytes,1,opt,name=group"`
+	// version under which the object was last applied.
+	// +optional
+	Version string `json:"version,omitempty" protobuf:"bytes,2,opt,name=version"`
+	// kind of the object.
+	// +optional
+	Kind string `json:"kind,omitempty" protobuf:"bytes,3,opt,name=kind"`
+	// namespace of the object; empty if the kind is cluster-scoped.
+	// +optional
+	Namespace string `json:"namespace,omitempty" protobuf:"bytes,4,opt,name=namespace"`
+	// name of the object.
+	// +optional
+	Name string `json:"name,omitempty" protobuf:"bytes,5,opt,name=name"`
+	// uid of the object as it was last applied; empty until the first time.
+	// +optional
+	UID types.UID `json:"uid,omitempty" protobuf:"bytes,6,opt,name=uid,casttype=k8s.io/apimachinery/pkg/types.UID"`
+	// tasks are the names of the tasks that apply the object, sorted.
+	// +optional
+	// +listType=atomic
+	Tasks []string `json:"tasks,omitempty" protobuf:"bytes,7,rep,name=tasks"`
 }
 
 // ReadyConditionType is the condition of an Instance that says whether what its plans made is healthy.

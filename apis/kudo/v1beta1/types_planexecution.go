@@ -3,7 +3,10 @@
 
 package v1beta1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // +genclient
 // +genclient:method=Cancel,verb=create,subresource=cancel,input=PlanExecutionCancel,result=PlanExecution
@@ -292,6 +295,16 @@ type ObjectExecutionStatus struct {
 	// message says what the step waits for.
 	// +optional
 	Message string `json:"message,omitempty" protobuf:"bytes,6,opt,name=message"`
+	// uid of the object as the step applied it; empty until then.
+	// +optional
+	UID types.UID `json:"uid,omitempty" protobuf:"bytes,7,opt,name=uid,casttype=k8s.io/apimachinery/pkg/types.UID"`
+	// tasks of the step that apply the object, sorted. They are recorded before the object is applied.
+	// +optional
+	// +listType=atomic
+	Tasks []string `json:"tasks,omitempty" protobuf:"bytes,8,rep,name=tasks"`
+	// deleted says that the object is gone, because the step deleted it, and so no longer in the inventory of the Instance.
+	// +optional
+	Deleted bool `json:"deleted,omitempty" protobuf:"varint,9,opt,name=deleted"`
 }
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object

@@ -49,6 +49,11 @@ func (in InstanceStatus) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in InventoryEntry) OpenAPIModelName() string {
+	return "dev.kudo.kudo.apis.kudo.v1beta1.InventoryEntry"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Maintainer) OpenAPIModelName() string {
 	return "dev.kudo.kudo.apis.kudo.v1beta1.Maintainer"
 }

@@ -95,11 +95,44 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: inventory
+      type:
+        list:
+          elementType:
+            namedType: dev.kudo.kudo.apis.kudo.v1beta1.InventoryEntry
+          elementRelationship: atomic
     - name: planStatus
       type:
         map:
           elementType:
             namedType: dev.kudo.kudo.apis.kudo.v1beta1.PlanStatus
+- name: dev.kudo.kudo.apis.kudo.v1beta1.InventoryEntry
+  map:
+    fields:
+    - name: group
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
+    - name: tasks
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: uid
+      type:
+        scalar: string
+    - name: version
+      type:
+        scalar: string
 - name: dev.kudo.kudo.apis.kudo.v1beta1.Maintainer
   map:
     fields:
@@ -115,6 +148,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: apiVersion
       type:
         scalar: string
+    - name: deleted
+      type:
+        scalar: boolean
     - name: kind
       type:
         scalar: string
@@ -130,6 +166,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: ready
       type:
         scalar: boolean
+    - name: tasks
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: uid
+      type:
+        scalar: string
 - name: dev.kudo.kudo.apis.kudo.v1beta1.ObjectReference
   map:
     fields:

@@ -13,6 +13,7 @@ import (
 
 	"kudo.dev/kudo/apis/kudo"
 	"kudo.dev/kudo/apis/kudo/validation"
+	"kudo.dev/kudo/registry/kudo/lock"
 	"kudo.dev/kudo/registry/kudo/store"
 )
 
@@ -55,7 +56,8 @@ func (strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 // statusStrategy writes the status only.
 type statusStrategy struct{ strategy }
 
-// PrepareForUpdate keeps everything but the status.
+// PrepareForUpdate keeps everything but the status, and lets an Instance go from whose inventory the last object is taken that was in the
+// way of its deletion.
 func (statusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	after, before := obj.(*kudo.Instance), old.(*kudo.Instance)
 	after.Spec = before.Spec
@@ -64,6 +66,9 @@ func (statusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Objec
 	after.OwnerReferences = before.OwnerReferences
 	after.Finalizers = before.Finalizers
 	after.Generation = before.Generation
+	if !apiequality.Semantic.DeepEqual(after.Status.Inventory, before.Status.Inventory) {
+		lock.HoldForInventory(after)
+	}
 }
 
 // ValidateUpdate checks a changed status.

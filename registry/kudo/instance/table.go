@@ -23,6 +23,7 @@ var table = store.Table{
 		{Name: "Ready", Type: "string", Description: "Condition Ready"},
 		{Name: "Last Plan", Type: "string", Priority: 1, Description: "Plan that ran last"},
 		{Name: "Run", Type: "string", Priority: 1, Description: "PlanExecution that holds the Instance now"},
+		{Name: "Objects", Type: "integer", Priority: 1, Description: "Objects in the inventory"},
 		{Name: "Age", Type: "date", Description: "Time since the object was created"},
 	},
 	Row: func(obj runtime.Object) []any {
@@ -41,7 +42,7 @@ var table = store.Table{
 				run = t.Name
 			}
 		}
-		return []any{i.Name, i.Labels[OperatorLabel], i.Spec.OperatorVersion.Name, active, status, ready(i), nameOf(last), run, store.Age(i.CreationTimestamp)}
+		return []any{i.Name, i.Labels[OperatorLabel], i.Spec.OperatorVersion.Name, active, status, ready(i), nameOf(last), run, int64(len(i.Status.Inventory)), store.Age(i.CreationTimestamp)}
 	},
 }
 

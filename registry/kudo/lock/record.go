@@ -15,7 +15,7 @@ import (
 	"kudo.dev/kudo/apis/kudo"
 )
 
-// Record copies how the run stands into the Instance and, if the run has ended, releases the lock. It returns whether
+// Record copies how the run stands, and which objects it applied and deleted, into the Instance and, if the run has ended, releases the lock. It returns whether
 // anything changed. A run that does not hold the lock changes nothing.
 func Record(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) bool {
 	if !HeldBy(i, run.UID) {
@@ -33,6 +33,7 @@ func Record(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) bool {
 		}
 		i.Status.PlanStatus[run.Spec.PlanName] = after
 	}
+	changed = recordInventory(i, run) || changed
 	if i.Spec.PlanExecution.Status != run.Status.Status {
 		i.Spec.PlanExecution.Status = run.Status.Status
 		changed = true

@@ -18,6 +18,9 @@ type InstanceStatusApplyConfiguration struct {
 	PlanStatus map[string]PlanStatusApplyConfiguration `json:"planStatus,omitempty"`
 	// conditions of the Instance: Ready.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
+	// inventory lists the objects that the plans of the Instance applied and did not delete. The server writes it, from what the run that
+	// holds the Instance reports. An object is listed before it is applied, so one that is listed need not exist.
+	Inventory []InventoryEntryApplyConfiguration `json:"inventory,omitempty"`
 }
 
 // InstanceStatusApplyConfiguration constructs a declarative configuration of the InstanceStatus type for use with
@@ -49,6 +52,19 @@ func (b *InstanceStatusApplyConfiguration) WithConditions(values ...*v1.Conditio
 			panic("nil value passed to WithConditions")
 		}
 		b.Conditions = append(b.Conditions, *values[i])
+	}
+	return b
+}
+
+// WithInventory adds the given value to the Inventory field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Inventory field.
+func (b *InstanceStatusApplyConfiguration) WithInventory(values ...*InventoryEntryApplyConfiguration) *InstanceStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithInventory")
+		}
+		b.Inventory = append(b.Inventory, *values[i])
 	}
 	return b
 }

@@ -5,6 +5,10 @@
 
 package v1beta1
 
+import (
+	types "k8s.io/apimachinery/pkg/types"
+)
+
 // ObjectExecutionStatusApplyConfiguration represents a declarative configuration of the ObjectExecutionStatus type for use
 // with apply.
 //
@@ -22,6 +26,12 @@ type ObjectExecutionStatusApplyConfiguration struct {
 	Ready *bool `json:"ready,omitempty"`
 	// message says what the step waits for.
 	Message *string `json:"message,omitempty"`
+	// uid of the object as the step applied it; empty until then.
+	UID *types.UID `json:"uid,omitempty"`
+	// tasks of the step that apply the object, sorted. They are recorded before the object is applied.
+	Tasks []string `json:"tasks,omitempty"`
+	// deleted says that the object is gone, because the step deleted it, and so no longer in the inventory of the Instance.
+	Deleted *bool `json:"deleted,omitempty"`
 }
 
 // ObjectExecutionStatusApplyConfiguration constructs a declarative configuration of the ObjectExecutionStatus type for use with
@@ -75,5 +85,31 @@ func (b *ObjectExecutionStatusApplyConfiguration) WithReady(value bool) *ObjectE
 // If called multiple times, the Message field is set to the value of the last call.
 func (b *ObjectExecutionStatusApplyConfiguration) WithMessage(value string) *ObjectExecutionStatusApplyConfiguration {
 	b.Message = &value
+	return b
+}
+
+// WithUID sets the UID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the UID field is set to the value of the last call.
+func (b *ObjectExecutionStatusApplyConfiguration) WithUID(value types.UID) *ObjectExecutionStatusApplyConfiguration {
+	b.UID = &value
+	return b
+}
+
+// WithTasks adds the given value to the Tasks field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Tasks field.
+func (b *ObjectExecutionStatusApplyConfiguration) WithTasks(values ...string) *ObjectExecutionStatusApplyConfiguration {
+	for i := range values {
+		b.Tasks = append(b.Tasks, values[i])
+	}
+	return b
+}
+
+// WithDeleted sets the Deleted field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Deleted field is set to the value of the last call.
+func (b *ObjectExecutionStatusApplyConfiguration) WithDeleted(value bool) *ObjectExecutionStatusApplyConfiguration {
+	b.Deleted = &value
 	return b
 }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright The KUDO API Server Authors.
+
+package task
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"kudo.dev/kudo/apis/kudo/v1beta1"
+	"kudo.dev/kudo/executor/apply"
+	"kudo.dev/kudo/executor/engine"
+	"kudo.dev/kudo/executor/fault"
+	"kudo.dev/kudo/executor/inventory"
+)
+
+// Removal deletes objects of the inventory that are no longer wanted, and waits until they are gone. It remembers what it asked for; a new
+// one starts over.
+type Removal struct {
+	// SharedWith names another Instance whose inventory lists the object, or is empty.
+	SharedWith func(v1beta1.InventoryEntry) string
+
+	asked map[inventory.ID]types.UID
+	// Kept says why objects were not deleted.
+	Kept []string
+}
+
+// Run deletes the objects of the entries. Those that are gone, and those that are not the Instance's any more, are reported as deleted.
+func (r *Removal) Run(ctx context.Context, env Env, entries []v1beta1.InventoryEntry) (report Report) {
+	if r.asked == nil {
+		r.asked = map[inventory.ID]types.UID{}
+	}
+	r.Kept = nil
+	var waits []string
+	for _, e := range entries {
+		gvk := schema.GroupVersionKind{Group: e.Group, Version: e.Version, Kind: e.Kind}
+		ref, err := env.Client.Kinds.Find(ctx, gvk, e.Name)
+		ref.Namespace = e.Namespace
+		if reason, _ := fault.Classify(err); reason == fault.ReasonUnknownKind {
+			report.Objects = append(report.Objects, removed(e)) // of a kind that the cluster does not have there are no objects
+			continue
+		}
+		state := fate{}
+		if err == nil {
+			state, err = r.one(ctx, env, e, ref)
+		}
+		switch {
+		case err != nil:
+			out := stopped(err)
+			out.Objects = report.Objects
+			return out
+		case state.over:
+			report.Objects = append(report.Objects, removed(e))
+		case !state.kept:
+			waits = append(waits, fmt.Sprintf("waits until %s, which no task applies any more, is gone%s", ref, state.detail))
+		}
+	}
+	report.Outcome = engine.Done
+	if len(waits) > 0 {
+		report.Outcome, report.Message, report.Recheck = engine.Waiting, strings.Join(waits, "; "), removalRecheck
+	}
+	return report
+}
+
+// removalRecheck is how often objects are read that are on their way out, if no event comes.
+const removalRecheck = 3 * time.Second
+
+// fate is what became of an object: it is over if the object is gone or no longer the Instance's.
+type fate struct {
+	over, kept bool
+	detail     string
+}
+
+// one brings an object on its way out.
+func (r *Removal) one(ctx context.Context, env Env, e v1beta1.InventoryEntry, ref apply.Ref) (fate, error) {
+	id := inventory.IDOf(e)
+	env.Hub.Track(env.Waiter, (&item{ref: ref}).key())
+	live, err := env.Client.Get(ctx, ref)
+	switch {
+	case err != nil:
+		return fate{}, fmt.Errorf("%s cannot be read: %w", ref, err)
+	case live == nil, r.asked[id] != "" && live.GetUID() != r.asked[id], !apply.BelongsTo(live, env.Identity.InstanceUID):
+		return fate{over: true}, nil
+	}
+	if live.GetDeletionTimestamp() == nil {
+		if why := r.keeps(live, e); why != "" {
+			r.Kept = append(r.Kept, fmt.Sprintf("%s is kept, though no task of the Instance applies it any more: %s; delete it by hand if nobody needs it", ref, why))
+			return fate{kept: true}, nil
+		}
+		if gone, err := env.Client.DeleteExact(ctx, ref, live.GetUID()); err != nil || gone {
+			return fate{over: gone}, err
+		}
+	}
+	r.asked[id] = live.GetUID()
+	d := &deleted{}
+	d.describe(live)
+	return fate{detail: d.detail}, nil
+}
+
+func (r *Removal) keeps(live *unstructured.Unstructured, e v1beta1.InventoryEntry) string {
+	if why := apply.Keeps(live); why != "" || r.SharedWith == nil {
+		return why
+	}
+	if other := r.SharedWith(e); other != "" {
+		return fmt.Sprintf("Instance %s applies it, too", other)
+	}
+	return ""
+}
+
+func removed(e v1beta1.InventoryEntry) v1beta1.ObjectExecutionStatus {
+	gv := schema.GroupVersion{Group: e.Group, Version: e.Version}
+	return v1beta1.ObjectExecutionStatus{APIVersion: gv.String(), Kind: e.Kind, Namespace: e.Namespace, Name: e.Name, Ready: true, Deleted: true, Message: "deleted, because no task applies it any more"}
+}

@@ -117,14 +117,14 @@ func (c *Controller) pass(ctx context.Context, key string, r *run, pe *v1beta1.P
 func (c *Controller) env(key string, r *run, pe *v1beta1.PlanExecution, instance *v1beta1.Instance, ref engine.StepRef) task.Env {
 	v := r.content
 	return task.Env{
-		Client: c.client, Hub: c.hub, Lookup: c.storage,
+		Client: c.client, Kudo: c.Kudo, Hub: c.hub, Lookup: c.storage, Pods: c.Pods, PipeImage: c.PipeImage,
 		Waiter: watch.Waiter{Run: key, Step: ref.String()},
 		Identity: apply.Identity{Namespace: pe.Namespace, Instance: instance.Name, InstanceUID: instance.UID, Operator: v.Operator.Name, OperatorVersion: v.Version,
-			RunUID: pe.UID, Plan: pe.Spec.PlanName, Phase: ref.Phase, Step: ref.Step},
+			Run: pe.Name, RunUID: pe.UID, Plan: pe.Spec.PlanName, Phase: ref.Phase, Step: ref.Step},
 		Describes: inventory.Prunes(&pe.Spec),
-		Templates: v.Templates,
+		Version:   pe.Spec.OperatorVersion, Templates: v.Templates,
 		Variables: render.Variables{OperatorName: v.Operator.Name, Name: instance.Name, Namespace: pe.Namespace, AppVersion: v.AppVersion, OperatorVersion: v.Version,
-			PlanName: pe.Spec.PlanName, PhaseName: ref.Phase, StepName: ref.Step, Params: r.params},
+			PlanName: pe.Spec.PlanName, PhaseName: ref.Phase, StepName: ref.Step, Params: r.params, Pipes: r.pipes},
 	}
 }
 
@@ -144,6 +144,12 @@ func (c *Controller) prepare(ctx context.Context, r *run, pe *v1beta1.PlanExecut
 		return instance, nil
 	}
 	engine.Init(r.content, pe.Spec.PlanName, status, now)
+	if r.pipes == nil && !engine.Terminal(status.Status) {
+		if r.pipes, err = pipes(instance.Name, pe, r.content); err != nil {
+			reason, _ := fault.Classify(err)
+			engine.Fail(status, reason, err.Error(), now)
+		}
+	}
 	return instance, nil
 }
 

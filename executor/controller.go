@@ -21,6 +21,8 @@ import (
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 	"kudo.dev/kudo/executor/apply"
 	"kudo.dev/kudo/executor/health"
+	"kudo.dev/kudo/executor/pipe"
+	"kudo.dev/kudo/executor/podfiles"
 	"kudo.dev/kudo/executor/watch"
 	clientset "kudo.dev/kudo/generated/clientset/versioned"
 	listers "kudo.dev/kudo/generated/listers/kudo/v1beta1"
@@ -32,6 +34,10 @@ type Config struct {
 	Dynamic   dynamic.Interface
 	Discovery discovery.DiscoveryInterface
 	Events    record.EventRecorder
+	// Pods reads files and logs of containers, for Pipe tasks.
+	Pods podfiles.Reader
+	// PipeImage is the image of the container that keeps the files of a Pipe task readable; default pipe.DefaultImage.
+	PipeImage string
 	// Clock defaults to the real one.
 	Clock clock.WithTicker
 	// Workers is how many runs are worked on at the same time; default 4.
@@ -77,6 +83,9 @@ func New(cfg Config) *Controller {
 	if cfg.Workers <= 0 {
 		cfg.Workers = 4
 	}
+	if cfg.PipeImage == "" {
+		cfg.PipeImage = pipe.DefaultImage
+	}
 	c := &Controller{Config: cfg, runs: map[string]*run{}, working: map[string]context.CancelFunc{}, departures: map[string]*departure{}, storage: storageClasses{cfg.Dynamic}}
 	c.client = &apply.Client{Kinds: apply.NewKinds(cfg.Discovery, cfg.Dynamic, cfg.Clock), Dynamic: cfg.Dynamic}
 	c.queue = workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](retryFirst, retryMost),
@@ -120,6 +129,7 @@ func (c *Controller) Run(ctx context.Context) error {
 			}
 		})
 	}
+	workers.Go(func() { c.sweepPipesOnce(ctx) })
 	<-ctx.Done()
 	return nil
 }

@@ -18,6 +18,9 @@ import (
 // finish deletes a run that has ended if that is due, and forgets it. It is not forgotten before: what is known of it says
 // which error was logged.
 func (c *Controller) finish(ctx context.Context, key string, pe *v1beta1.PlanExecution) error {
+	if err := c.endPipes(ctx, key, pe); err != nil {
+		return err
+	}
 	if err := c.expire(ctx, key, pe); err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ type run struct {
 	// content and params are what the run was started with; they cannot change.
 	content *v1beta1.OperatorVersionSpec
 	params  map[string]any
+	// pipes are the names of what the Pipe tasks of the plan store, by their keys; nil until they are known.
+	pipes map[string]string
 	// steps is what was done to the cluster and seen of it. It stays true whoever wrote the stored status and however many answers
 	// of writes were lost, so it goes only with the step's own end: without it the step would do again what it has done.
 	steps  map[engine.StepRef]*task.Step

@@ -8,8 +8,9 @@
 // that are random or look outside by nature (now, uuidv4, randAlpha, genCA, getHostByName and their like); packages
 // in the field use them, so they stay.
 //
-// Three functions make up the package: Parameters computes the values, Template renders one text with them, and
-// Objects splits the result into objects.
+// Parameters computes the values and Template renders one text with them; Varying tells besides whether such a function was
+// called, so that the executor can keep the result for the rest of a step. Objects, PipePod and ParameterFile read what the text
+// holds.
 //
 // Templates are written by tenants. Whatever they contain, the answer is an error and never a panic, and what they
 // may cost in memory and time is limited.

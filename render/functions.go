@@ -24,7 +24,7 @@ func functions() template.FuncMap {
 	for _, name := range removedFunctions {
 		delete(funcs, name)
 	}
-	funcs["toYaml"] = toYAML
+	funcs["toYaml"], funcs["keys"], funcs["values"] = toYAML, sortedKeys, sortedValues
 	return funcs
 }
 

@@ -140,7 +140,7 @@ func TestTemplateTime(t *testing.T) {
 	} {
 		b := newBudget(limit)
 		b.steps = 1 << 40
-		_, err := execute("slow.yaml", text, sample, b)
+		_, err := execute("slow.yaml", text, sample, b, new(bool))
 		var known *Error
 		if !errors.As(err, &known) || known.Message != errTime.Error() {
 			t.Errorf("%s: got %v", name, err)

@@ -17,20 +17,28 @@ import (
 //
 // What a template may cost is limited: 3 MiB of text, and generous amounts of memory, steps and time.
 //
-// All errors are final: the same input gives the same error again.
+// Errors are final, unless Varying says otherwise: the same input gives the same error again.
 func Template(name, text string, v Variables) (string, error) {
-	return execute(name, text, v, newBudget(maxTime))
+	result, _, err := Varying(name, text, v)
+	return result, err
+}
+
+// Varying is Template that also tells whether a function was called whose result may be another one the next time, such as now or
+// randAlpha. If none was, the same input gives the same text, or the same error, again.
+func Varying(name, text string, v Variables) (result string, varies bool, err error) {
+	result, err = execute(name, text, v, newBudget(maxTime), &varies)
+	return result, varies, err
 }
 
 // execute renders text within the budget.
-func execute(name, text string, v Variables, b *budget) (result string, err error) {
+func execute(name, text string, v Variables, b *budget, varies *bool) (result string, err error) {
 	defer func() {
 		// text/template turns the panics of functions into errors, but passes on those it meets itself.
 		if r := recover(); r != nil {
 			result, err = "", fmt.Errorf("template %q: %v", name, r)
 		}
 	}()
-	t, err := template.New(name).Option("missingkey=error").Funcs(guarded(functions(), b)).Parse(text)
+	t, err := template.New(name).Option("missingkey=error").Funcs(guarded(observed(functions(), varies), b)).Parse(text)
 	if err != nil {
 		return "", explain(name, err, v)
 	}

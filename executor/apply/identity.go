@@ -35,7 +35,8 @@ type Identity struct {
 	// Operator is the name of the operator, OperatorVersion its version.
 	Operator        string
 	OperatorVersion string
-	// RunUID is the uid of the PlanExecution.
+	// Run is the name of the PlanExecution, RunUID its uid.
+	Run               string
 	RunUID            types.UID
 	Plan, Phase, Step string
 }

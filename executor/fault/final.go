@@ -16,6 +16,9 @@ const (
 	ReasonFailedObject = "FailedTerminalStateError"
 	ReasonDummy        = "DummyTaskError"
 	ReasonToggle       = "ToggleTaskError"
+	ReasonCycle        = "CircularDependency"
+	ReasonPipe         = "PipeTaskError"
+	ReasonPipePod      = "ResourceValidationError"
 	ReasonParameters   = "InvalidParams"
 	ReasonRejected     = "ObjectRejected"
 	ReasonForbidden    = "Forbidden"
@@ -75,3 +78,6 @@ func marked(err error) (reason string, final, ok bool) {
 	}
 	return "", false, false
 }
+
+// Unmarked is an error with its text, without what it says of trying again.
+func Unmarked(err error) error { return errors.New(err.Error()) }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"kudo.dev/kudo/executor/pipe"
 )
 
 // Options are the flags of the executor.
@@ -25,6 +27,8 @@ type Options struct {
 	// QPS and Burst bound the calls of each client.
 	QPS   float32
 	Burst int
+	// PipeImage is the image of the container that keeps the files of a Pipe task readable. It needs sh, sleep, wc and cat.
+	PipeImage string
 
 	LeaderElection LeaderElection
 }
@@ -41,7 +45,7 @@ type LeaderElection struct {
 // New returns the defaults.
 func New() *Options {
 	return &Options{
-		Workers: 4, HealthBindAddress: ":8081", QPS: 200, Burst: 400,
+		Workers: 4, HealthBindAddress: ":8081", QPS: 200, Burst: 400, PipeImage: pipe.DefaultImage,
 		LeaderElection: LeaderElection{Enabled: true, Namespace: "kudo-system", Name: "kudo-executor",
 			LeaseDuration: 5 * time.Second, RenewDeadline: 4 * time.Second, RetryPeriod: time.Second},
 	}
@@ -55,6 +59,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.HealthBindAddress, "health-bind-address", o.HealthBindAddress, "Address on which /healthz, /readyz and /metrics are served without TLS. \"0\" means nowhere.")
 	fs.Float32Var(&o.QPS, "kube-api-qps", o.QPS, "Calls per second to the API server, for each client.")
 	fs.IntVar(&o.Burst, "kube-api-burst", o.Burst, "Calls to the API server in one burst, for each client.")
+	fs.StringVar(&o.PipeImage, "pipe-image", o.PipeImage, "Image of the container that keeps the files of a Pipe task readable, by tag or digest. It needs sh, sleep, wc and cat.")
 	l := &o.LeaderElection
 	fs.BoolVar(&l.Enabled, "leader-elect", l.Enabled, "Work only while holding the lease, so that several executors may run.")
 	fs.StringVar(&l.Namespace, "leader-election-namespace", l.Namespace, "Namespace of the lease.")
@@ -69,6 +74,9 @@ func (o *Options) Validate() error {
 	var errs []error
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers is %d; it must be at least 1", o.Workers))
+	}
+	if o.PipeImage == "" {
+		errs = append(errs, fmt.Errorf("--pipe-image is empty; leave it out for %s", pipe.DefaultImage))
 	}
 	if o.QPS <= 0 || o.Burst < 1 {
 		errs = append(errs, fmt.Errorf("--kube-api-qps is %v and --kube-api-burst is %d; both must be positive", o.QPS, o.Burst))

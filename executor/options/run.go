@@ -19,6 +19,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"kudo.dev/kudo/executor"
+	"kudo.dev/kudo/executor/podfiles"
 	clientset "kudo.dev/kudo/generated/clientset/versioned"
 	"kudo.dev/kudo/generated/clientset/versioned/scheme"
 )
@@ -39,7 +40,7 @@ func (o *Options) Run(ctx context.Context) error {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: kube.CoreV1().Events("")})
-	c, err := o.controller(config, broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: executor.Component}))
+	c, err := o.controller(config, kube, broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: executor.Component}))
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (o *Options) config() (*rest.Config, error) {
 	return rest.AddUserAgent(config, executor.Component), nil
 }
 
-func (o *Options) controller(config *rest.Config, events record.EventRecorder) (*executor.Controller, error) {
+func (o *Options) controller(config *rest.Config, kube kubernetes.Interface, events record.EventRecorder) (*executor.Controller, error) {
 	// No content types are set: the typed clients prefer protobuf by themselves, the dynamic one needs JSON.
 	kudo, err := clientset.NewForConfig(config)
 	if err != nil {
@@ -83,5 +84,6 @@ func (o *Options) controller(config *rest.Config, events record.EventRecorder) (
 		return nil, fmt.Errorf("discovery client: %w", err)
 	}
 	klog.V(1).InfoS("Using API server", "host", config.Host)
-	return executor.New(executor.Config{Kudo: kudo, Dynamic: dyn, Discovery: disco, Events: events, Workers: o.Workers}), nil
+	return executor.New(executor.Config{Kudo: kudo, Dynamic: dyn, Discovery: disco, Events: events, Workers: o.Workers,
+		Pods: podfiles.New(config, kube), PipeImage: o.PipeImage}), nil
 }

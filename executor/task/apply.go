@@ -59,7 +59,7 @@ func (t *applyTask) Run(ctx context.Context, env Env) (report Report) {
 	defer func() { report.Objects = t.objects(env.Task) }()
 	var warnings []string
 	if t.items == nil {
-		items, err := rendered(env, t.resources)
+		items, err := renderAll(ctx, env, t.resources)
 		if err != nil {
 			return stopped(err)
 		}

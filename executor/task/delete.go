@@ -44,7 +44,7 @@ func (t *deleteTask) Run(ctx context.Context, env Env) (report Report) {
 	defer func() { report.Objects = t.objects() }()
 	var warnings []string
 	if !t.rendered {
-		items, err := rendered(env, t.resources)
+		items, err := renderAll(ctx, env, t.resources)
 		if err != nil {
 			return stopped(err)
 		}

@@ -4,12 +4,9 @@
 package task
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -33,21 +30,17 @@ func (i *item) id() inventory.ID {
 	return inventory.ID{Group: i.ref.Group, Kind: i.ref.Kind, Namespace: i.ref.Namespace, Name: i.ref.Name}
 }
 
-// rendered makes the objects of templates, in the order of the templates and of the documents in them. A template that is listed twice
+// renderAll makes the objects of templates, in the order of the templates and of the documents in them. A template that is listed twice
 // counts once.
-func rendered(env Env, resources []string) ([]*item, error) {
+func renderAll(ctx context.Context, env Env, resources []string) ([]*item, error) {
 	var out []*item
 	for at, name := range resources {
 		if slices.Contains(resources[:at], name) {
 			continue
 		}
-		text, ok := env.Templates[name]
-		if !ok {
-			return nil, fault.Finalf(fault.ReasonRendering, "there is no template %q; the OperatorVersion has %s", name, cmp.Or(strings.Join(slices.Sorted(maps.Keys(env.Templates)), ", "), "none"))
-		}
-		text, err := render.Template(name, text, env.Variables)
+		text, err := env.text(ctx, name, env.Variables)
 		if err != nil {
-			return nil, &fault.Final{Reason: fault.ReasonRendering, Err: err}
+			return nil, err
 		}
 		objects, err := render.Objects(name, text)
 		if err != nil {

@@ -16,19 +16,28 @@ import (
 	"kudo.dev/kudo/executor/fault"
 	"kudo.dev/kudo/executor/health"
 	"kudo.dev/kudo/executor/inventory"
+	"kudo.dev/kudo/executor/podfiles"
 	"kudo.dev/kudo/executor/watch"
+	clientset "kudo.dev/kudo/generated/clientset/versioned"
 	"kudo.dev/kudo/render"
 )
 
 // Env is what a step gives its tasks.
 type Env struct {
 	Client *apply.Client
+	// Kudo reads what tasks need to know of operators.
+	Kudo   clientset.Interface
 	Hub    *watch.Hub
 	Lookup health.Lookup
+	// Pods reads what containers wrote; PipeImage is the image of the container that keeps them readable.
+	Pods      podfiles.Reader
+	PipeImage string
 	// Waiter is the step, as the hub knows it.
 	Waiter watch.Waiter
 	// Identity marks what is applied.
 	Identity apply.Identity
+	// Version refers to the OperatorVersion of the run.
+	Version v1beta1.ObjectReference
 	// Templates are the texts of the OperatorVersion.
 	Templates map[string]string
 	Variables render.Variables
@@ -71,6 +80,9 @@ var kinds = map[string]func(v1beta1.TaskSpec) Runner{
 	v1beta1.DeleteTaskKind: func(s v1beta1.TaskSpec) Runner { return &deleteTask{resources: s.Resources} },
 	v1beta1.ToggleTaskKind: func(s v1beta1.TaskSpec) Runner { return &toggleTask{spec: s} },
 	v1beta1.DummyTaskKind:  func(s v1beta1.TaskSpec) Runner { return dummyTask{s} },
+
+	v1beta1.PipeTaskKind:         func(s v1beta1.TaskSpec) Runner { return &pipeTask{spec: s} },
+	v1beta1.KudoOperatorTaskKind: func(s v1beta1.TaskSpec) Runner { return &kudoOperatorTask{spec: s} },
 }
 
 // New makes a Runner for a task. A kind that this executor does not know is a final error.

@@ -32,6 +32,7 @@ var (
 	Executions   = v1beta1.SchemeGroupVersion.WithResource("planexecutions")
 	Instances    = v1beta1.SchemeGroupVersion.WithResource("instances")
 	ConfigMaps   = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	Secrets      = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	Pods         = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	Events       = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 	Claims       = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}

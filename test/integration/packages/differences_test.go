@@ -5,6 +5,7 @@ package packages
 
 import (
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -18,9 +19,9 @@ var successors = map[string]string{
 }
 
 // definition brings a CustomResourceDefinition of either version into one form, in which each version has all that concerns it:
-// v1beta1 says once for all versions what v1 says for each. What v1 has to say and v1beta1 took for granted is that unknown fields
-// are kept, that the root of a schema is an object, and that the scope is the namespace; and, of a group that looks like one of
-// Kubernetes' own, by an annotation, whether Kubernetes has approved it.
+// v1beta1 says once for all versions what v1 says for each. What v1 has to say and v1beta1 took for granted is that the root of a
+// schema is an object, that the scope is the namespace, and, of a group that looks like one of Kubernetes' own, by an annotation,
+// whether Kubernetes has approved it. See loosen for what is in the schemas.
 func definition(obj *unstructured.Unstructured) *unstructured.Unstructured {
 	obj = obj.DeepCopy()
 	annotations := obj.GetAnnotations()
@@ -47,7 +48,11 @@ func definition(obj *unstructured.Unstructured) *unstructured.Unstructured {
 		if root == nil {
 			root = map[string]any{}
 		}
-		root["type"], root["x-kubernetes-preserve-unknown-fields"] = "object", true
+		loosen(root)
+		root["type"] = "object"
+		if properties, ok := root["properties"].(map[string]any); ok && properties["metadata"] != nil {
+			properties["metadata"] = map[string]any{} // the API server itself checks it
+		}
 		version["schema"] = map[string]any{"openAPIV3Schema": root}
 	}
 	spec["versions"] = versions
@@ -58,4 +63,33 @@ func definition(obj *unstructured.Unstructured) *unstructured.Unstructured {
 		delete(spec, field)
 	}
 	return obj
+}
+
+// loosen leaves out of a schema what v1 demands or forbids and v1beta1 did not: the marks that a value may be anything or either a
+// number or a text, with the alternative types that say the latter, types that follow from what is said about properties or items,
+// and uniqueItems.
+func loosen(node map[string]any) {
+	for _, mark := range []string{"x-kubernetes-preserve-unknown-fields", "x-kubernetes-int-or-string", "uniqueItems"} {
+		delete(node, mark)
+	}
+	for _, junctor := range []string{"anyOf", "oneOf", "allOf"} {
+		list, _ := node[junctor].([]any)
+		if !slices.ContainsFunc(list, func(item any) bool { m, _ := item.(map[string]any); return len(m) != 1 || m["type"] == nil }) {
+			delete(node, junctor)
+		}
+	}
+	if node["properties"] != nil || node["items"] != nil || node["additionalProperties"] != nil {
+		delete(node, "type")
+	}
+	for _, below := range []string{"items", "additionalProperties"} {
+		if m, ok := node[below].(map[string]any); ok {
+			loosen(m)
+		}
+	}
+	properties, _ := node["properties"].(map[string]any)
+	for _, property := range properties {
+		if m, ok := property.(map[string]any); ok {
+			loosen(m)
+		}
+	}
 }

@@ -118,6 +118,7 @@ func (c *Controller) env(key string, r *run, pe *v1beta1.PlanExecution, instance
 	v := r.content
 	return task.Env{
 		Client: c.client, Kudo: c.Kudo, Hub: c.hub, Lookup: c.storage, Pods: c.Pods, PipeImage: c.PipeImage,
+		StuckLimit: c.StuckLimit, Clock: c.Clock,
 		Waiter: watch.Waiter{Run: key, Step: ref.String()},
 		Identity: apply.Identity{Namespace: pe.Namespace, Instance: instance.Name, InstanceUID: instance.UID, Operator: v.Operator.Name, OperatorVersion: v.Version,
 			Run: pe.Name, RunUID: pe.UID, Plan: pe.Spec.PlanName, Phase: ref.Phase, Step: ref.Step},

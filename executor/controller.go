@@ -23,6 +23,7 @@ import (
 	"kudo.dev/kudo/executor/health"
 	"kudo.dev/kudo/executor/pipe"
 	"kudo.dev/kudo/executor/podfiles"
+	"kudo.dev/kudo/executor/readiness"
 	"kudo.dev/kudo/executor/watch"
 	clientset "kudo.dev/kudo/generated/clientset/versioned"
 	listers "kudo.dev/kudo/generated/listers/kudo/v1beta1"
@@ -42,6 +43,8 @@ type Config struct {
 	Clock clock.WithTicker
 	// Workers is how many runs are worked on at the same time; default 4.
 	Workers int
+	// StuckLimit is how long pods of a workload may be stuck before the run fails; 0 means without end.
+	StuckLimit time.Duration
 }
 
 // Controller carries out all PlanExecutions of a cluster. Only one may run at a time.
@@ -57,6 +60,8 @@ type Controller struct {
 	instances                  listers.InstanceLister
 
 	turns turns
+	// readiness says whether the Instances are ready on which no plan runs.
+	readiness *readiness.Controller
 
 	mu   sync.Mutex
 	runs map[string]*run
@@ -90,6 +95,7 @@ func New(cfg Config) *Controller {
 	c.client = &apply.Client{Kinds: apply.NewKinds(cfg.Discovery, cfg.Dynamic, cfg.Clock), Dynamic: cfg.Dynamic}
 	c.queue = workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](retryFirst, retryMost),
 		workqueue.TypedRateLimitingQueueConfig[string]{Name: "planexecutions", Clock: cfg.Clock})
+	c.readiness = readiness.New(cfg.Clock)
 	client := cfg.Kudo.KudoV1beta1()
 	source := func(lw *cache.ListWatch) cache.ListerWatcher {
 		return cache.ToListWatcherWithWatchListSemantics(lw, cfg.Kudo)
@@ -107,7 +113,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	defer utilruntime.HandleCrash()
 	logger := klog.FromContext(ctx)
 	c.client.Life = ctx
-	c.hub = watch.New(ctx, c.Dynamic, func(run string) { c.queue.Add(run) })
+	c.hub = watch.New(ctx, c.Dynamic, c.notify)
+	c.readiness.Kudo, c.readiness.Client, c.readiness.Hub, c.readiness.Lookup, c.readiness.Instances = c.Kudo, c.client, c.hub, c.storage, c.instances
 	var mirrors, workers sync.WaitGroup
 	for _, m := range []*mirror{c.runsMirror, c.instanceMirror} {
 		mirrors.Go(func() { m.run(ctx) })
@@ -130,8 +137,18 @@ func (c *Controller) Run(ctx context.Context) error {
 		})
 	}
 	workers.Go(func() { c.sweepPipesOnce(ctx) })
+	workers.Go(func() { c.readiness.Run(ctx) })
 	<-ctx.Done()
 	return nil
+}
+
+// notify passes on what the hub says: that something happened which a run or the readiness of an Instance depends on.
+func (c *Controller) notify(waiter string) {
+	if instance, ok := strings.CutPrefix(waiter, readiness.Waiters); ok {
+		c.readiness.Enqueue(instance)
+		return
+	}
+	c.queue.Add(waiter)
 }
 
 // Synced says whether the controller has seen what there is to do.

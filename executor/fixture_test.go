@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
+	"kudo.dev/kudo/executor/watch"
 	"kudo.dev/kudo/generated/clientset/versioned/fake"
 )
 
@@ -35,6 +36,7 @@ var (
 	executions  = v1beta1.SchemeGroupVersion.WithResource("planexecutions")
 	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+	replicaSets = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"}
 	crds        = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 )
 
@@ -112,7 +114,7 @@ func newWorldOf(t *testing.T, plan v1beta1.Plan) *world {
 		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment", Namespaced: true}}},
 	}
 	w.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
-		map[schema.GroupVersionResource]string{configMaps: "ConfigMapList", deployments: "DeploymentList", crds: "CustomResourceDefinitionList"})
+		map[schema.GroupVersionResource]string{watch.PodsResource: "PodList", replicaSets: "ReplicaSetList", configMaps: "ConfigMapList", deployments: "DeploymentList", crds: "CustomResourceDefinitionList"})
 	w.dynamic.PrependReactor("patch", "*", w.apply)
 	w.cluster = w.dynamic
 	return w

@@ -72,6 +72,9 @@ func (c *Controller) runDeleted(obj any) {
 func (c *Controller) instanceChanged(old, obj any) {
 	before, known := old.(*v1beta1.Instance)
 	after, ok := obj.(*v1beta1.Instance)
+	if ok {
+		c.readiness.Enqueue(after.Namespace + "/" + after.Name)
+	}
 	if ok && departs(after) {
 		c.queue.Add(departing + after.Namespace + "/" + after.Name)
 	}
@@ -95,6 +98,7 @@ func (c *Controller) instanceChanged(old, obj any) {
 func (c *Controller) instanceDeleted(obj any) {
 	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
 		c.queue.Add(departing + key)
+		c.readiness.Enqueue(key)
 	}
 	c.wakeRuns(obj, func(*v1beta1.PlanExecution) bool { return true })
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"kudo.dev/kudo/executor/health"
 	"kudo.dev/kudo/executor/pipe"
 )
 
@@ -22,6 +23,8 @@ type Options struct {
 	Server string
 	// Workers is how many runs are worked on at the same time.
 	Workers int
+	// StuckPodLimit is how long pods of a workload may be stuck before the run fails; 0 means without end.
+	StuckPodLimit time.Duration
 	// HealthBindAddress serves /healthz, /readyz and /metrics; empty or "0" means nowhere.
 	HealthBindAddress string
 	// QPS and Burst bound the calls of each client.
@@ -45,7 +48,7 @@ type LeaderElection struct {
 // New returns the defaults.
 func New() *Options {
 	return &Options{
-		Workers: 4, HealthBindAddress: ":8081", QPS: 200, Burst: 400, PipeImage: pipe.DefaultImage,
+		Workers: 4, StuckPodLimit: health.DefaultStuckLimit, HealthBindAddress: ":8081", QPS: 200, Burst: 400, PipeImage: pipe.DefaultImage,
 		LeaderElection: LeaderElection{Enabled: true, Namespace: "kudo-system", Name: "kudo-executor",
 			LeaseDuration: 5 * time.Second, RenewDeadline: 4 * time.Second, RetryPeriod: time.Second},
 	}
@@ -56,6 +59,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Kubeconfig file of the cluster. Empty means the service account of the pod.")
 	fs.StringVar(&o.Server, "server", o.Server, "Address of the API server; overrides the one of the kubeconfig.")
 	fs.IntVar(&o.Workers, "workers", o.Workers, "How many plan executions are worked on at the same time.")
+	fs.DurationVar(&o.StuckPodLimit, "stuck-pod-limit", o.StuckPodLimit, "How long a pod of a workload may be stuck, for example with ImagePullBackOff or CrashLoopBackOff, before the run that waits for the workload fails. The annotation "+health.AnnotationStuckLimit+" of an object overrides it. 0 means without end.")
 	fs.StringVar(&o.HealthBindAddress, "health-bind-address", o.HealthBindAddress, "Address on which /healthz, /readyz and /metrics are served without TLS. \"0\" means nowhere.")
 	fs.Float32Var(&o.QPS, "kube-api-qps", o.QPS, "Calls per second to the API server, for each client.")
 	fs.IntVar(&o.Burst, "kube-api-burst", o.Burst, "Calls to the API server in one burst, for each client.")
@@ -77,6 +81,9 @@ func (o *Options) Validate() error {
 	}
 	if o.PipeImage == "" {
 		errs = append(errs, fmt.Errorf("--pipe-image is empty; leave it out for %s", pipe.DefaultImage))
+	}
+	if o.StuckPodLimit < 0 {
+		errs = append(errs, fmt.Errorf("--stuck-pod-limit is %v; it must not be negative, and 0 means without end", o.StuckPodLimit))
 	}
 	if o.QPS <= 0 || o.Burst < 1 {
 		errs = append(errs, fmt.Errorf("--kube-api-qps is %v and --kube-api-burst is %d; both must be positive", o.QPS, o.Burst))

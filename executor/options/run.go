@@ -85,5 +85,5 @@ func (o *Options) controller(config *rest.Config, kube kubernetes.Interface, eve
 	}
 	klog.V(1).InfoS("Using API server", "host", config.Host)
 	return executor.New(executor.Config{Kudo: kudo, Dynamic: dyn, Discovery: disco, Events: events, Workers: o.Workers,
-		Pods: podfiles.New(config, kube), PipeImage: o.PipeImage}), nil
+		Pods: podfiles.New(config, kube), PipeImage: o.PipeImage, StuckLimit: o.StuckPodLimit}), nil
 }

@@ -41,6 +41,7 @@ type applied struct {
 	overdue string
 	ready   bool
 	detail  string
+	pods    crew
 	// passing is the uid of an object that makes way for this one.
 	passing types.UID
 }
@@ -122,15 +123,17 @@ func (a *applied) advance(ctx context.Context, env Env, siblings func() []*unstr
 		// From here on the hub tells of changes; those that came before have to be looked for.
 		env.Hub.Track(env.Waiter, a.key())
 	}
-	current, recheck, err := a.look(ctx, env)
+	current, again, err := a.look(ctx, env)
+	recheck = sooner(recheck, again)
 	switch {
 	case err != nil:
 		return warnings, 0, err
 	case current != nil:
-		return warnings, recheck, a.judge(current, env)
+		judged, err := a.judge(ctx, current, env)
+		return warnings, sooner(again, judged), err
 	case a.answer == nil: // it is gone
-		w, again, err := a.apply(ctx, env, siblings)
-		return append(warnings, w...), max(recheck, again), err
+		w, applied, err := a.apply(ctx, env, siblings)
+		return append(warnings, w...), sooner(again, applied), err
 	}
 	return warnings, recheck, nil // nothing new is known; an event will come
 }
@@ -166,20 +169,33 @@ func (a *applied) apply(ctx context.Context, env Env, siblings func() []*unstruc
 		return warnings, 0, fmt.Errorf("template %q: %w", a.template, err)
 	}
 	a.answer, a.seen, a.overdue = answer, false, health.Overdue(answer)
-	return warnings, 0, a.judge(answer, env)
+	recheck, err = a.judge(ctx, answer, env)
+	return warnings, recheck, err
 }
 
-func (a *applied) judge(current *unstructured.Unstructured, env Env) error {
+// judge takes in how the object stands. recheck is when to look again though nothing happens.
+func (a *applied) judge(ctx context.Context, current *unstructured.Unstructured, env Env) (recheck time.Duration, err error) {
 	result := health.Check(current, env.Lookup)
 	a.ready, a.detail = result.Ready, result.Message
-	if result.Failed && a.overdue != "" && a.overdue == health.Overdue(current) {
+	switch {
+	case result.Ready:
+		return 0, nil
+	case result.Failed && a.overdue != "" && a.overdue == health.Overdue(current):
 		a.detail = "its progress deadline was exceeded before this run; waits for progress"
-		return nil
+	case result.Failed:
+		return 0, fault.Finalf(fault.ReasonFailedObject, "%s failed: %s", a.ref, joined(result.Message, a.pods.lastWords(ctx, current, env)))
 	}
-	if result.Failed {
-		return fault.Finalf(fault.ReasonFailedObject, "%s failed: %s", a.ref, result.Message)
+	about, recheck, err := a.pods.explain(current, a.ref, env)
+	a.detail = joined(a.detail, about)
+	return recheck, err
+}
+
+// sooner is the lesser of two times to look again, of which 0 means never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
 	}
-	return nil
+	return a
 }
 
 // prepared are the objects of the task that are as they will be in the cluster.

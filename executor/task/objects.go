@@ -65,7 +65,11 @@ func (i *item) resolve(ctx context.Context, env Env) (warning string, err error)
 	if err := apply.Prepare(i.object, r.Namespaced, env.Identity); err != nil {
 		return warning, fmt.Errorf("template %q: %w", i.template, err)
 	}
-	i.ref, i.resolved = apply.RefOf(i.object, r), true
+	i.ref = apply.RefOf(i.object, r)
+	if err := checkLimit(i); err != nil {
+		return warning, fmt.Errorf("template %q: %w", i.template, err)
+	}
+	i.resolved = true
 	return warning, nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"kudo.dev/kudo/apis/kudo/v1beta1"
 	"kudo.dev/kudo/executor/apply"
 	"kudo.dev/kudo/executor/engine"
@@ -51,6 +53,10 @@ type Env struct {
 	Ahead map[inventory.ID]string
 	// Fresh asks for the cluster to be read instead of the informers' copies.
 	Fresh bool
+	// StuckLimit is how long pods may be stuck where their object does not say; 0 means without end.
+	StuckLimit time.Duration
+	// Clock defaults to the real one.
+	Clock clock.PassiveClock
 }
 
 // Report is what an invocation of a task came to.

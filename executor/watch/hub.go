@@ -16,10 +16,28 @@ import (
 // idleAfter is how long an informer that nobody waits on is kept, so that a plan with many steps does not list anew for each.
 const idleAfter = 5 * time.Minute
 
-// Key names an object.
+// Key names an object, or, with Instance and without Name, all objects of that resource and namespace that carry the label of
+// the Instance.
 type Key struct {
 	schema.GroupVersionResource
 	Namespace, Name string
+	Instance        string
+}
+
+// scope is what one informer sees.
+type scope struct {
+	schema.GroupVersionResource
+	// Namespace is empty for all of them.
+	Namespace string
+}
+
+// scope of single objects is the whole cluster, because plans apply few and often in many namespaces; that of all objects of
+// an Instance is its namespace, because there are many pods and few namespaces in which something is amiss.
+func (k Key) scope() scope {
+	if k.Instance != "" {
+		return scope{k.GroupVersionResource, k.Namespace}
+	}
+	return scope{GroupVersionResource: k.GroupVersionResource}
 }
 
 // Waiter is the step that waits for an object. Run is what is given to the hub's notify.
@@ -35,7 +53,10 @@ type Hub struct {
 	ctx     context.Context
 	stopped bool
 	waiters map[Key]map[Waiter]bool
-	sources map[schema.GroupVersionResource]*source
+	// held is waiters by run, and users how many keys of waiters each source serves: nothing here searches all waiters.
+	held    map[string]map[Key]map[Waiter]bool
+	users   map[scope]map[Key]bool
+	sources map[scope]*source
 	// gone holds the last state of objects that were deleted while somebody waited for them: a Job that is removed as soon
 	// as it has finished must not look like one that never ran.
 	gone map[Key]*unstructured.Unstructured
@@ -45,8 +66,8 @@ type Hub struct {
 // New makes a hub whose informers run until ctx ends. It calls notify, which must not block, with the run of every waiter
 // for an object that was added, changed or deleted.
 func New(ctx context.Context, client dynamic.Interface, notify func(run string)) *Hub {
-	return &Hub{client: client, notify: notify, idle: idleAfter, ctx: ctx, waiters: map[Key]map[Waiter]bool{},
-		sources: map[schema.GroupVersionResource]*source{}, gone: map[Key]*unstructured.Unstructured{}}
+	return &Hub{client: client, notify: notify, idle: idleAfter, ctx: ctx, waiters: map[Key]map[Waiter]bool{}, held: map[string]map[Key]map[Waiter]bool{},
+		users: map[scope]map[Key]bool{}, sources: map[scope]*source{}, gone: map[Key]*unstructured.Unstructured{}}
 }
 
 // Wait blocks until all informers have stopped, which they do when the context of the hub ends.
@@ -57,16 +78,26 @@ func (h *Hub) Wait() {
 	h.wg.Wait()
 }
 
-// Track notifies w of every change of an object from now on, until Release.
+// Track notifies w of every change of what key names from now on, until Release.
 func (h *Hub) Track(w Waiter, key Key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	at := key.scope()
 	if h.waiters[key] == nil {
 		h.waiters[key] = map[Waiter]bool{}
 	}
-	h.waiters[key][w] = true
-	if h.sources[key.GroupVersionResource] == nil && !h.stopped {
-		h.sources[key.GroupVersionResource] = h.start(key.GroupVersionResource)
+	if h.held[w.Run] == nil {
+		h.held[w.Run] = map[Key]map[Waiter]bool{}
+	}
+	if h.held[w.Run][key] == nil {
+		h.held[w.Run][key] = map[Waiter]bool{}
+	}
+	if h.users[at] == nil {
+		h.users[at] = map[Key]bool{}
+	}
+	h.waiters[key][w], h.held[w.Run][key][w], h.users[at][key] = true, true, true
+	if h.sources[at] == nil && !h.stopped {
+		h.sources[at] = h.start(at)
 	}
 }
 
@@ -74,24 +105,36 @@ func (h *Hub) Track(w Waiter, key Key) {
 func (h *Hub) Release(w Waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for key, set := range h.waiters {
+	for key, set := range h.held[w.Run] {
 		for other := range set {
-			if other.Run == w.Run && (w.Step == "" || w.Step == other.Step) {
+			if w.Step == "" || w.Step == other.Step {
 				delete(set, other)
+				delete(h.waiters[key], other)
 			}
 		}
 		if len(set) == 0 {
-			delete(h.waiters, key)
-			delete(h.gone, key)
-			h.stopLater(key.GroupVersionResource)
+			delete(h.held[w.Run], key)
 		}
+		if len(h.waiters[key]) > 0 {
+			continue
+		}
+		at := key.scope()
+		delete(h.waiters, key)
+		delete(h.gone, key)
+		if delete(h.users[at], key); len(h.users[at]) == 0 {
+			delete(h.users, at)
+			h.stopLater(at)
+		}
+	}
+	if len(h.held[w.Run]) == 0 {
+		delete(h.held, w.Run)
 	}
 }
 
 // stopLater stops an informer that is still unused after a while. Called with mu held.
-func (h *Hub) stopLater(gvr schema.GroupVersionResource) {
-	s := h.sources[gvr]
-	if s == nil || h.used(gvr) {
+func (h *Hub) stopLater(at scope) {
+	s := h.sources[at]
+	if s == nil {
 		return
 	}
 	if s.timer != nil {
@@ -100,27 +143,18 @@ func (h *Hub) stopLater(gvr schema.GroupVersionResource) {
 	s.timer = time.AfterFunc(h.idle, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if h.sources[gvr] == s && !h.used(gvr) {
-			delete(h.sources, gvr)
+		if h.sources[at] == s && len(h.users[at]) == 0 {
+			delete(h.sources, at)
 			s.cancel()
 		}
 	})
-}
-
-func (h *Hub) used(gvr schema.GroupVersionResource) bool {
-	for key := range h.waiters {
-		if key.GroupVersionResource == gvr {
-			return true
-		}
-	}
-	return false
 }
 
 // changed is called for every event of an object; last is its last state if it was deleted.
 func (h *Hub) changed(key Key, last *unstructured.Unstructured) {
 	h.mu.Lock()
 	set := h.waiters[key]
-	if last != nil && len(set) > 0 {
+	if last != nil && len(set) > 0 && key.Instance == "" {
 		h.gone[key] = last
 	}
 	var runs []string
@@ -135,14 +169,12 @@ func (h *Hub) changed(key Key, last *unstructured.Unstructured) {
 
 // changedAll is called when an informer has its first list, because whoever waits for what is not in it has to know, and
 // when it loses its connection.
-func (h *Hub) changedAll(gvr schema.GroupVersionResource) {
+func (h *Hub) changedAll(at scope) {
 	h.mu.Lock()
 	runs := map[string]bool{}
-	for key, set := range h.waiters {
-		if key.GroupVersionResource == gvr {
-			for w := range set {
-				runs[w.Run] = true
-			}
+	for key := range h.users[at] {
+		for w := range h.waiters[key] {
+			runs[w.Run] = true
 		}
 	}
 	h.mu.Unlock()

@@ -29,6 +29,8 @@ func thing(name string) *unstructured.Unstructured {
 		"metadata": map[string]any{"name": name, "namespace": "ns", "labels": map[string]any{"heritage": "kudo"}, "managedFields": []any{}}}}
 }
 
+func key(name string) Key { return Key{GroupVersionResource: things, Namespace: "ns", Name: name} }
+
 func TestHub(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"))
@@ -53,7 +55,7 @@ func TestHub(t *testing.T) {
 			<-got
 		}
 	}
-	a, b := Key{things, "ns", "a"}, Key{things, "ns", "b"}
+	a, b := key("a"), key("b")
 	if h.Look(a).Synced {
 		t.Error("synced before anybody waits")
 	}
@@ -99,7 +101,7 @@ func TestIdleInformersStop(t *testing.T) {
 	defer h.Wait()
 	defer cancel()
 	h.idle = time.Millisecond
-	h.Track(Waiter{"run", "s"}, Key{things, "ns", "a"})
+	h.Track(Waiter{"run", "s"}, key("a"))
 	h.Release(Waiter{"run", "s"})
 	for range 1000 {
 		h.mu.Lock()
@@ -137,7 +139,7 @@ func TestOutage(t *testing.T) {
 	h := New(ctx, client, func(run string) { got <- run })
 	defer h.Wait()
 	defer cancel()
-	a := Key{things, "ns", "a"}
+	a := key("a")
 	h.Track(Waiter{"run", "s"}, a)
 	for _, want := range []bool{true, false} {
 		select {

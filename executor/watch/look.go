@@ -25,7 +25,7 @@ type View struct {
 // Look says what the hub knows of an object that somebody tracks.
 func (h *Hub) Look(key Key) View {
 	h.mu.Lock()
-	s, gone := h.sources[key.GroupVersionResource], h.gone[key]
+	s, gone := h.sources[key.scope()], h.gone[key]
 	h.mu.Unlock()
 	if s == nil {
 		return View{}

@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -44,23 +43,28 @@ func (s *source) failing() error {
 }
 
 // start makes and runs an informer. Called with mu held.
-func (h *Hub) start(gvr schema.GroupVersionResource) *source {
+func (h *Hub) start(at scope) *source {
+	gvr := at.GroupVersionResource
 	ctx, cancel := context.WithCancel(h.ctx)
 	tweak := func(o *metav1.ListOptions) { o.LabelSelector = apply.LabelHeritage + "=" + apply.HeritageValue }
-	s := &source{informer: dynamicinformer.NewFilteredDynamicInformer(h.client, gvr, metav1.NamespaceAll, 0, cache.Indexers{}, tweak).Informer(), cancel: cancel}
-	logger := klog.FromContext(ctx).WithValues("resource", gvr.String())
+	s := &source{informer: dynamicinformer.NewFilteredDynamicInformer(h.client, gvr, at.Namespace, 0, cache.Indexers{ownerIndex: byOwner}, tweak).Informer(), cancel: cancel}
+	logger := klog.FromContext(ctx).WithValues("resource", gvr.String(), "namespace", at.Namespace)
+	reduce := strip
+	if at.Namespace != "" {
+		reduce = stateOnly
+	}
 	// The setters fail only on an informer that runs.
-	_ = s.informer.SetTransform(strip)
+	_ = s.informer.SetTransform(reduce)
 	_ = s.informer.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector, err error) {
 		first := s.failing() == nil
 		s.failure.Store(&failure{err: err, at: time.Now()})
 		if first { // once per outage
 			logger.Info("Cannot watch; trying again until it works", "err", err)
-			h.changedAll(gvr) // whoever waits for an event has to look by himself until it works
+			h.changedAll(at) // whoever waits for an event has to look by himself until it works
 		}
 	})
 	_, err := s.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(obj any) { s.failure.Store(nil); h.event(gvr, obj, false) },
+		AddFunc: func(obj any) { s.failure.Store(nil); h.event(at, obj, false) },
 		UpdateFunc: func(old, obj any) {
 			s.failure.Store(nil)
 			if a, ok := old.(*unstructured.Unstructured); ok {
@@ -68,9 +72,9 @@ func (h *Hub) start(gvr schema.GroupVersionResource) *source {
 					return
 				}
 			}
-			h.event(gvr, obj, false)
+			h.event(at, obj, false)
 		},
-		DeleteFunc: func(obj any) { h.event(gvr, obj, true) },
+		DeleteFunc: func(obj any) { h.event(at, obj, true) },
 	})
 	if err != nil {
 		logger.Error(err, "Cannot follow events")
@@ -84,13 +88,13 @@ func (h *Hub) start(gvr schema.GroupVersionResource) *source {
 		defer h.wg.Done()
 		if cache.WaitForCacheSync(ctx.Done(), s.informer.HasSynced) {
 			s.failure.Store(nil)
-			h.changedAll(gvr)
+			h.changedAll(at)
 		}
 	}()
 	return s
 }
 
-func (h *Hub) event(gvr schema.GroupVersionResource, obj any, deleted bool) {
+func (h *Hub) event(at scope, obj any, deleted bool) {
 	if t, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = t.Obj
 	}
@@ -98,7 +102,10 @@ func (h *Hub) event(gvr schema.GroupVersionResource, obj any, deleted bool) {
 	if !ok {
 		return
 	}
-	key := Key{GroupVersionResource: gvr, Namespace: u.GetNamespace(), Name: u.GetName()}
+	key := Key{GroupVersionResource: at.GroupVersionResource, Namespace: u.GetNamespace(), Name: u.GetName()}
+	if at.Namespace != "" {
+		key.Name, key.Instance = "", u.GetLabels()[apply.LabelInstance]
+	}
 	if deleted {
 		h.changed(key, u)
 	} else {

@@ -94,7 +94,7 @@ func setReady(i *kudo.Instance, status metav1.ConditionStatus, reason, message s
 		message = strings.ToValidUTF8(message[:maxConditionMessage], "")
 	}
 	meta.SetStatusCondition(&i.Status.Conditions, metav1.Condition{
-		Type: kudo.ReadyConditionType, Status: status, Reason: reason, Message: message,
+		Type: kudo.ReadyConditionType, Status: status, Reason: reason, Message: message, ObservedGeneration: i.Generation,
 		LastTransitionTime: metav1.Time{Time: now},
 	})
 }

@@ -211,14 +211,21 @@ func (j *journey) cancelled(t *testing.T, plan string) {
 
 // uninstall removes the Instance, its cleanup included, and expects what it owned to go.
 func (j *journey) uninstall(t *testing.T) {
+	cluster := j.unowned(t)
 	if out, err := j.l.Plugin(t, "uninstall", "--instance", instance, "-n", j.ns, "--wait"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, o := range j.owned(t) {
 		j.l.Object(t, o.resource, j.ns, o.name, "to go with its Instance", func(obj *unstructured.Unstructured) bool { return obj == nil })
 	}
+	for _, o := range cluster {
+		j.l.Object(t, o.resource, "", o.name, "to be removed with its Instance", func(obj *unstructured.Unstructured) bool { return obj == nil })
+	}
 	j.end = "ok"
+	if len(cluster) > 0 {
+		j.end = fmt.Sprintf("ok, with %d objects in no namespace", len(cluster))
+	}
 	if _, ok := j.version.Spec.Plans["cleanup"]; ok {
-		j.end = "after cleanup"
+		j.end += ", after cleanup"
 	}
 }

@@ -72,7 +72,7 @@ func (j *journey) compareObjects(t *testing.T) {
 			t.Errorf("%s %s: its annotation %s: %v", want.GetKind(), want.GetName(), lastApplied, err)
 			continue
 		}
-		withoutRun(t, got)
+		withoutRun(t, got, ns != "")
 		if gvk.Kind == "CustomResourceDefinition" {
 			want, got = definition(want), definition(got)
 		}
@@ -94,14 +94,19 @@ func (j *journey) compareObjects(t *testing.T) {
 	}
 }
 
-// withoutRun removes what names one run and one Instance, which the recordings do not have.
-func withoutRun(t *testing.T, obj *unstructured.Unstructured) {
+// withoutRun removes what names one run and one Instance, which the recordings do not have. An object in no namespace has an
+// annotation where others have their owner.
+func withoutRun(t *testing.T, obj *unstructured.Unstructured, namespaced bool) {
 	t.Helper()
 	annotations := obj.GetAnnotations()
 	if annotations["kudo.dev/last-plan-execution-uid"] == "" {
 		t.Errorf("%s %s does not name the run that applied it", obj.GetKind(), obj.GetName())
 	}
 	delete(annotations, "kudo.dev/last-plan-execution-uid")
+	if (annotations["kudo.dev/instance-uid"] == "") != namespaced {
+		t.Errorf("%s %s: annotation kudo.dev/instance-uid is %q, and it is in a namespace: %v", obj.GetKind(), obj.GetName(), annotations["kudo.dev/instance-uid"], namespaced)
+	}
+	delete(annotations, "kudo.dev/instance-uid")
 	obj.SetAnnotations(annotations)
 	owners := obj.GetOwnerReferences()
 	for i := range owners {
@@ -175,6 +180,29 @@ func (j *journey) owned(t *testing.T) []ownedObject {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// unowned lists the objects in no namespace that the recording has and that go with the Instance: definitions stay, because data of
+// others may hang on them.
+func (j *journey) unowned(t *testing.T) []ownedObject {
+	t.Helper()
+	if j.recorded == nil {
+		return nil
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(j.l.Kube.Discovery()))
+	var out []ownedObject
+	for _, object := range j.recorded.Objects {
+		u := &unstructured.Unstructured{Object: object}
+		if u.GetNamespace() != "" || u.GetKind() == "CustomResourceDefinition" {
+			continue
+		}
+		m, err := mapper.RESTMapping(u.GroupVersionKind().GroupKind())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, ownedObject{resource: m.Resource, kind: u.GetKind(), name: u.GetName()})
 	}
 	return out
 }

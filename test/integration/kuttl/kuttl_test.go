@@ -4,6 +4,7 @@
 package kuttl
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,20 +76,24 @@ func run(t *testing.T, kind, suites string, args ...string) {
 	t.Logf("kuttl %s: %v", strings.Join(args, " "), time.Since(begin).Round(time.Second))
 	ends := results(string(output))
 	failed := false
+	var table strings.Builder
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			end := ends[name]
 			if end == nil || end.took == "" {
 				failed = true
+				fmt.Fprintf(&table, "not run       %s\n", name)
 				t.Fatal("kuttl did not run it")
 			}
 			if !end.passed {
 				failed = true
+				fmt.Fprintf(&table, "FAIL %8s %s\n", end.took, name)
 				t.Fatal(end)
 			}
-			t.Logf("passed in %s", end.took)
+			fmt.Fprintf(&table, "pass %8s %s\n", end.took, name)
 		})
 	}
+	t.Logf("suites for %s:\n%s", kind, table.String())
 	if err != nil && !failed {
 		t.Errorf("kuttl: %v\n%s", err, output)
 	}

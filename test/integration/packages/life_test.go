@@ -65,6 +65,7 @@ func reason(run *v1beta1.PlanExecution) string {
 
 // change gives a parameter another value and expects another object.
 func (j *journey) change(t *testing.T) {
+	t.Helper()
 	name, value := j.parameter()
 	if name == "" {
 		j.update = "no parameter for it"
@@ -138,6 +139,7 @@ func (j *journey) parameter() (name, value string) {
 
 // runPlans runs each plan but deploy, which ran, and cleanup, which runs at the end.
 func (j *journey) runPlans(t *testing.T) {
+	t.Helper()
 	var done []string
 	for _, name := range slices.Sorted(func(yield func(string) bool) {
 		for name := range j.version.Spec.Plans {
@@ -211,6 +213,7 @@ func (j *journey) cancelled(t *testing.T, plan string) {
 
 // uninstall removes the Instance, its cleanup included, and expects what it owned to go.
 func (j *journey) uninstall(t *testing.T) {
+	t.Helper()
 	cluster := j.unowned(t)
 	if out, err := j.l.Plugin(t, "uninstall", "--instance", instance, "-n", j.ns, "--wait"); err != nil {
 		t.Fatalf("%v\n%s", err, out)

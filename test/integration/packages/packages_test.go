@@ -52,6 +52,7 @@ func TestE2EPackages(t *testing.T) {
 }
 
 func (j *journey) run(t *testing.T) {
+	t.Helper()
 	var err error
 	j.read = "refused"
 	if j.content, err = bundle.Read(j.dir); err != nil {
@@ -91,6 +92,7 @@ func (j *journey) run(t *testing.T) {
 
 // install deploys the package, with definitions of foreign kinds only if it cannot do without.
 func (j *journey) install(t *testing.T) {
+	t.Helper()
 	args := []string{"install", j.dir, "--instance", instance, "-n", j.ns}
 	for _, p := range j.values() {
 		args = append(args, "-p", p)
@@ -161,6 +163,7 @@ func (t *table) add(j *journey, failed bool, took time.Duration) {
 }
 
 func (t *table) print(tb testing.TB) {
+	tb.Helper()
 	t.Lock()
 	defer t.Unlock()
 	slices.Sort(t.rows)

@@ -41,6 +41,7 @@ func (j *journey) compareSteps(t *testing.T) {
 // compareObjects: the objects that KUDO applied and kept are those that are here, and each was applied with the same content.
 // Neither may have more than the other. What may differ is in differences_test.go.
 func (j *journey) compareObjects(t *testing.T) {
+	t.Helper()
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(j.l.Kube.Discovery()))
 	known := map[string]bool{}
 	rules := map[string]bool{}

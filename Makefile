@@ -25,7 +25,7 @@ TIMED = @TIMEFORMAT='    $@: took %1R s'; time
 # Packages that have tests, without those that start a control plane.
 UNIT = go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v '^kudo.dev/kudo/test/'
 
-.PHONY: help build run up down test e2e bench verify lint fmt generate manifests image clean
+.PHONY: help build run up down test e2e kuttl bench verify lint fmt generate manifests image clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,6 +58,15 @@ e2e: build ## the long tests: kill, restart, upgrade (E2E=regexp chooses)
 	@echo "==> e2e: tests of ./test/... whose names match $(E2E), with KUDO_E2E=1"
 	@KUDO_KUBE_BIN=$$(hack/kube/build.sh); export KUDO_KUBE_BIN KUDO_BIN='$(CURDIR)/bin' KUDO_E2E=1; TIMEFORMAT='    $@: took %1R s'; \
 	  time go test -count=1 -p 1 -timeout 20m -run '$(E2E)' ./test/...
+
+# KUDO_SHARED names the folder that holds the suites.
+kuttl: build ## KUDO's own test suites, by the unchanged kuttl (KUDO_KUTTL_SUITE=name for one)
+	@shared='$(or $(KUDO_SHARED),$(CURDIR)/../shared)'; if [[ ! -d $$shared/kuttl ]]; then \
+	  echo "==> kuttl: skipped, there are no suites in $$shared/kuttl: KUDO_SHARED names the folder that holds kuttl/"; exit 0; fi; \
+	echo "==> kuttl: the suites of $$shared/kuttl"; \
+	KUDO_KUBE_BIN=$$(hack/kube/build.sh); KUDO_KUTTL=$$(hack/kuttl/build.sh); \
+	export KUDO_KUBE_BIN KUDO_KUTTL KUDO_SHARED="$$shared" KUDO_BIN='$(CURDIR)/bin'; TIMEFORMAT='    $@: took %1R s'; \
+	time go test -count=1 -timeout 20m -v -run '^TestKUTTL' ./test/integration/kuttl
 
 # Times differ between machines, ratios hardly: a benchmark reports the ratio of two medians as a metric that has a slash in its name.
 bench: build ## run the benchmarks and print medians and their ratios (BENCH=regexp chooses, BENCHTIME=5s is how long each)

@@ -54,8 +54,10 @@ type Room struct {
 }
 
 // Main runs the tests, then stops the cluster and fails if a process of KUDO has panicked.
-func (r *Room) Main(m *testing.M) int {
-	code := m.Run()
+func (r *Room) Main(m *testing.M) int { return r.Close(m.Run()) }
+
+// Close is the end of Main, for test packages with several Rooms: it makes the exit code of the tests that of the package.
+func (r *Room) Close(code int) int {
 	if r.lab == nil {
 		return code
 	}

@@ -72,7 +72,9 @@ func TestDeleteSpecials(t *testing.T) {
 		}, remove, vanishes().and(collected)},
 		{"the OperatorVersion got a cleanup", withCleanup, remove, cleaning},
 		{"the OperatorVersion got a cleanup, and the state that was read is named", withCleanup,
-			of(func(s *scene) string { return fmt.Sprintf("resourceVersion: %q", s.before.Instance.GetResourceVersion()) }), cleaning},
+			of(func(s *scene) string {
+				return fmt.Sprintf("resourceVersion: %q", s.before.Instance.GetResourceVersion())
+			}), cleaning},
 		{"the OperatorVersion got a cleanup, and another state is named", withCleanup,
 			of(func(*scene) string { return `resourceVersion: "1"` }), refused(http.StatusConflict, "does not match the ResourceVersion in record")},
 		{"the OperatorVersion lost its cleanup", func(s *scene) {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"kudo.dev/kudo/apis/kudo/v1beta1"
 )
 
 // AnnotationPrune with the value "false" keeps an object that no template contains any more, or whose Instance is deleted.
@@ -19,7 +21,7 @@ const AnnotationPrune = "kudo.dev/prune"
 // keptKinds are those with whose objects data goes that nobody can bring back: of the users, or of other Instances.
 var keptKinds = []schema.GroupKind{
 	{Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"}, {Kind: "Namespace"},
-	{Group: definitions.Group, Kind: "CustomResourceDefinition"},
+	{Group: definitions.Group, Kind: "CustomResourceDefinition"}, v1beta1.SchemeGroupVersion.WithKind("Instance").GroupKind(),
 }
 
 // Keeps says why an object is never deleted because a template dropped it; it is empty for one that may be.

@@ -52,6 +52,10 @@ func (t *kudoOperatorTask) Run(ctx context.Context, env Env) (report Report) {
 		t.status = v1beta1.ObjectExecutionStatus{APIVersion: t.ref.APIVersion, Kind: t.ref.Kind, Namespace: t.ref.Namespace, Name: t.ref.Name}
 	}
 	message, recheck, err := t.advance(ctx, env)
+	if t.answer != nil {
+		// On record, so that the parent is ready only when its child is. One that is forgotten by a crash before this is owned all the same.
+		t.status.UID, t.status.Tasks = t.answer.GetUID(), []string{env.Task}
+	}
 	t.status.Ready, t.status.Message = message == "" && err == nil, message
 	switch {
 	case err != nil:

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 }
 
 // budget bounds the time one test repeats, so that all of them end within the time of go test.
-const budget = 4 * time.Minute
+const budget = 2 * time.Minute
 
 // repeat kills again and again.
 func repeat(t *testing.T, kill func(n int)) {

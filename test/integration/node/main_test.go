@@ -16,7 +16,7 @@ import (
 var room = lab.Room{Options: lab.Options{
 	Cluster: cluster.Options{Mode: cluster.ModeContainers},
 	// An executor that was killed is replaced at once; a lease would only make the test wait.
-	KUDO: cluster.KUDOOptions{ExecutorArgs: []string{"--leader-elect=false"}},
+	KUDO: cluster.KUDOOptions{ExecutorArgs: []string{"--leader-elect=false", "--pipe-image=" + cluster.BusyboxImage}},
 }}
 
 func TestMain(m *testing.M) {

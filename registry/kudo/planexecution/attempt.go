@@ -4,11 +4,13 @@
 package planexecution
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,8 +34,15 @@ func (r *REST) start(ctx context.Context, run *kudo.PlanExecution, recent *kudo.
 	if dryrun.IsDryRun(options.DryRun) {
 		recent = nil // no write will show that the cache was behind
 	}
+	named := run.Name != ""
+	if !named {
+		// Once for all attempts, so that admission sees the same run again.
+		run.GenerateName = cmp.Or(run.GenerateName, run.Spec.InstanceName+"-"+run.Spec.PlanName+"-")
+		run.Name = r.CreateStrategy.GenerateName(run.GenerateName)
+	}
+	validate = remembering(validate)
 	for n := 1; ; n++ {
-		out, err := r.attempt(ctx, run.DeepCopy(), recent, validate, options)
+		out, err := r.attempt(ctx, run.DeepCopy(), named, recent, validate, options)
 		switch {
 		case recent != nil && (errors.Is(err, store.ErrChanged) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) || apierrors.IsNotFound(err)):
 			recent = nil // nobody is refused by what is not true any more
@@ -48,8 +57,7 @@ func (r *REST) start(ctx context.Context, run *kudo.PlanExecution, recent *kudo.
 
 // attempt starts a run once. The run and the lock on its Instance are written together, provided that nothing by which the run was
 // checked has changed; else it returns store.ErrChanged.
-func (r *REST) attempt(ctx context.Context, pe *kudo.PlanExecution, recent *kudo.Instance, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
-	named := pe.Name != ""
+func (r *REST) attempt(ctx context.Context, pe *kudo.PlanExecution, named bool, recent *kudo.Instance, validate rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	i, ov, err := r.prepare(ctx, pe, recent)
 	if err != nil {
 		return nil, err
@@ -92,6 +100,24 @@ func (r *REST) attempt(ctx context.Context, pe *kudo.PlanExecution, recent *kudo
 		return r.settle(ctx, pe, err)
 	}
 	return out, err
+}
+
+// remembering is a check that gives the same run the answer that it gave before. Admission charges quotas, so a run that is tried again
+// must not be shown to it twice.
+func remembering(validate rest.ValidateObjectFunc) rest.ValidateObjectFunc {
+	if validate == nil {
+		return nil
+	}
+	var seen *kudo.PlanExecution
+	var answer error
+	return func(ctx context.Context, obj runtime.Object) error {
+		pe := obj.(*kudo.PlanExecution)
+		if seen == nil || !apiequality.Semantic.DeepEqual(seen.Spec, pe.Spec) ||
+			!apiequality.Semantic.DeepEqual(seen.Labels, pe.Labels) || !apiequality.Semantic.DeepEqual(seen.Annotations, pe.Annotations) {
+			seen, answer = pe.DeepCopy(), validate(ctx, obj)
+		}
+		return answer
+	}
 }
 
 // settle decides what a failure to store the run means, which may have come after the run was stored.

@@ -48,13 +48,6 @@ func (r *REST) prepare(ctx context.Context, pe *kudo.PlanExecution, recent *kudo
 	if pe.Namespace == "" {
 		pe.Namespace = genericapirequest.NamespaceValue(ctx)
 	}
-	if pe.Name == "" && pe.GenerateName == "" {
-		pe.GenerateName = pe.Spec.InstanceName + "-" + pe.Spec.PlanName + "-"
-	}
-	if pe.Name == "" {
-		// Here and not in the generic store, which would try further names after the lock was taken for the first.
-		pe.Name = r.CreateStrategy.GenerateName(pe.GenerateName)
-	}
 	if errs := validation.ValidatePlanExecutionSpec(&pe.Spec, field.NewPath("spec")); len(errs) > 0 {
 		return nil, nil, invalid(pe, errs...)
 	}

@@ -121,7 +121,7 @@ func (c *Controller) env(key string, r *run, pe *v1beta1.PlanExecution, instance
 		Waiter: watch.Waiter{Run: key, Step: ref.String()},
 		Identity: apply.Identity{Namespace: pe.Namespace, Instance: instance.Name, InstanceUID: instance.UID, Operator: v.Operator.Name, OperatorVersion: v.Version,
 			Run: pe.Name, RunUID: pe.UID, Plan: pe.Spec.PlanName, Phase: ref.Phase, Step: ref.Step},
-		Describes: inventory.Prunes(&pe.Spec),
+		Describes: inventory.Describes(&pe.Spec),
 		Version:   pe.Spec.OperatorVersion, Templates: v.Templates,
 		Variables: render.Variables{OperatorName: v.Operator.Name, Name: instance.Name, Namespace: pe.Namespace, AppVersion: v.AppVersion, OperatorVersion: v.Version,
 			PlanName: pe.Spec.PlanName, PhaseName: ref.Phase, StepName: ref.Step, Params: r.params, Pipes: r.pipes},

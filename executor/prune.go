@@ -6,10 +6,13 @@ package executor
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
+	"kudo.dev/kudo/executor/apply"
 	"kudo.dev/kudo/executor/engine"
 	"kudo.dev/kudo/executor/fault"
 	"kudo.dev/kudo/executor/inventory"
@@ -19,28 +22,32 @@ import (
 // EventObjectKept is the reason of events about objects that are not deleted though no task applies them any more.
 const EventObjectKept = "ObjectKept"
 
-// prune deletes what no task applies any more, when everything else of the plan is done: what replaces it is there by then, and a run that
+// EventNotPruned is the reason of events that say why nothing was deleted.
+const EventNotPruned = "NotPruned"
+
+var jobs = schema.GroupKind{Group: "batch", Kind: "Job"}
+
+// prune deletes what no plan applies any more, when everything else of the plan is done: what replaces it is there by then, and a run that
 // fails has taken nothing away. The step that is the last to be done waits for it, so results, which would complete the plan, may become
 // those of a step that is not done.
 func (c *Controller) prune(ctx context.Context, key string, r *run, pe *v1beta1.PlanExecution, instance *v1beta1.Instance, due []engine.StepRef, results []task.PassResult) {
-	if len(due) == 0 || !inventory.Prunes(&pe.Spec) || !completes(&pe.Status, due, results) {
+	if len(due) == 0 || !completes(&pe.Status, due, results) {
 		return
 	}
 	after := pe.Status.DeepCopy()
 	for i, ref := range due {
 		engine.Record(after, pe.Spec.PlanName, ref, results[i].Result, c.Clock.Now())
 	}
-	entries := inventory.Dropped(instance, after, r.content.Tasks)
-	if len(entries) == 0 {
-		return
-	}
 	at := len(due) - 1
-	r.removal.SharedWith = func(e v1beta1.InventoryEntry) string { return c.sharedWith(instance, e) }
-	report := r.removal.Run(ctx, c.env(key, r, pe, instance, due[at]), entries)
-	c.kept(instance, pe, r, r.removal.Kept)
-	last := &results[at]
+	env, last := c.env(key, r, pe, instance, due[at]), &results[at]
+	// Jobs go by themselves when their time to live is over, and those with names of their own would be listed for ever.
+	report := task.Missing(ctx, env, inventory.Unreported(instance, after, jobs))
 	last.Objects = append(last.Objects, report.Objects...)
-	if report.Outcome == engine.Done {
+	if report.Outcome == engine.Done && inventory.Prunes(&pe.Spec) {
+		report = c.remove(ctx, env, r, pe, instance, inventory.Dropped(instance, after, r.content))
+		last.Objects = append(last.Objects, report.Objects...)
+	}
+	if report.Outcome == engine.Done || len(last.Tasks) == 0 {
 		return
 	}
 	t := &last.Tasks[len(last.Tasks)-1]
@@ -50,6 +57,25 @@ func (c *Controller) prune(ctx context.Context, key string, r *run, pe *v1beta1.
 		t.Reason, _ = fault.Classify(report.Err)
 		t.Message, t.RetryAfter = report.Err.Error(), fault.RetryAfter(report.Err)
 	}
+}
+
+// remove deletes those of the entries that no plan would apply now.
+func (c *Controller) remove(ctx context.Context, env task.Env, r *run, pe *v1beta1.PlanExecution, instance *v1beta1.Instance, entries []v1beta1.InventoryEntry) task.Report {
+	if len(entries) == 0 {
+		return task.Report{Outcome: engine.Done}
+	}
+	wanted, err := task.Wanted(ctx, env, r.content)
+	if err != nil {
+		c.say(instance, pe, r, corev1.EventTypeWarning, EventNotPruned, fmt.Sprintf("nothing is deleted, because it cannot be told what the plans apply: %v", err))
+		return task.Report{Outcome: engine.Done}
+	}
+	entries = slices.DeleteFunc(entries, func(e v1beta1.InventoryEntry) bool { return wanted[inventory.IDOf(e)] })
+	r.removal.SharedWith = func(e v1beta1.InventoryEntry) string { return c.sharedWith(instance, e) }
+	report := r.removal.Run(ctx, env, entries)
+	for _, text := range r.removal.Kept {
+		c.say(instance, pe, r, corev1.EventTypeNormal, EventObjectKept, text)
+	}
+	return report
 }
 
 // completes tells whether every step of the plan is complete once the results of those that are due are recorded.
@@ -67,7 +93,7 @@ func completes(status *v1beta1.PlanExecutionStatus, due []engine.StepRef, result
 				continue
 			}
 			done, ok := after[engine.StepRef{Phase: p.Name, Step: s.Name}]
-			if !ok {
+			if !ok && len(s.Tasks) > 0 {
 				return false
 			}
 			for _, t := range s.Tasks {
@@ -80,7 +106,8 @@ func completes(status *v1beta1.PlanExecutionStatus, due []engine.StepRef, result
 	return true
 }
 
-// sharedWith names another Instance that has a cluster-scoped object in its inventory, too.
+// sharedWith names another Instance that has a cluster-scoped object in its inventory, too, or may have applied it before there were
+// inventories.
 func (c *Controller) sharedWith(instance *v1beta1.Instance, e v1beta1.InventoryEntry) string {
 	if e.Namespace == instance.Namespace {
 		return ""
@@ -90,22 +117,32 @@ func (c *Controller) sharedWith(instance *v1beta1.Instance, e v1beta1.InventoryE
 		if !ok || i.UID == instance.UID || i.DeletionTimestamp != nil {
 			continue
 		}
-		for _, other := range i.Status.Inventory {
-			if inventory.IDOf(other) == inventory.IDOf(e) {
-				return fmt.Sprintf("%s/%s", i.Namespace, i.Name)
-			}
+		if older(i) && i.Labels[apply.LabelOperator] == instance.Labels[apply.LabelOperator] ||
+			slices.ContainsFunc(i.Status.Inventory, func(other v1beta1.InventoryEntry) bool { return inventory.IDOf(other) == inventory.IDOf(e) }) {
+			return fmt.Sprintf("%s/%s", i.Namespace, i.Name)
 		}
 	}
 	return ""
 }
 
-// kept makes events of objects that are not deleted, once per run each.
-func (c *Controller) kept(instance *v1beta1.Instance, pe *v1beta1.PlanExecution, r *run, texts []string) {
-	for _, text := range texts {
-		if !r.warned[text] {
-			r.warned[text] = true
-			c.Events.Event(instance, corev1.EventTypeNormal, EventObjectKept, short(text))
-			c.Events.Event(pe, corev1.EventTypeNormal, EventObjectKept, short(text))
+// older tells whether plans of the Instance have run, but none since there are inventories.
+func older(i *v1beta1.Instance) bool {
+	if len(i.Status.Inventory) > 0 {
+		return false
+	}
+	for _, s := range i.Status.PlanStatus {
+		if s.UID != "" {
+			return true
 		}
+	}
+	return false
+}
+
+// say makes an event of the Instance and the run, once per run for a text.
+func (c *Controller) say(instance *v1beta1.Instance, pe *v1beta1.PlanExecution, r *run, kind, reason, text string) {
+	if !r.warned[text] {
+		r.warned[text] = true
+		c.Events.Event(instance, kind, reason, short(text))
+		c.Events.Event(pe, kind, reason, short(text))
 	}
 }

@@ -6,6 +6,7 @@ package apply
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,6 +23,7 @@ const AnnotationPrune = "kudo.dev/prune"
 var keptKinds = []schema.GroupKind{
 	{Kind: "PersistentVolumeClaim"}, {Kind: "PersistentVolume"}, {Kind: "Namespace"},
 	{Group: definitions.Group, Kind: "CustomResourceDefinition"}, v1beta1.SchemeGroupVersion.WithKind("Instance").GroupKind(),
+	{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshot"}, {Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotContent"},
 }
 
 // Keeps says why an object is never deleted because a template dropped it; it is empty for one that may be.
@@ -43,4 +45,19 @@ func BelongsTo(obj *unstructured.Unstructured, instance types.UID) bool {
 		return obj.GetAnnotations()[AnnotationInstanceUID] == string(instance)
 	}
 	return slices.ContainsFunc(obj.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == instance })
+}
+
+// OfAnother tells whether the object is another Instance's: that controls it or, of a cluster-scoped object, is named in an annotation.
+func OfAnother(obj *unstructured.Unstructured, instance types.UID) bool {
+	if obj.GetNamespace() == "" {
+		named := obj.GetAnnotations()[AnnotationInstanceUID]
+		return named != "" && named != string(instance)
+	}
+	owner := metav1.GetControllerOf(obj)
+	return owner != nil && owner.APIVersion == v1beta1.SchemeGroupVersion.String() && owner.Kind == "Instance" && owner.UID != instance
+}
+
+// Custom tells whether kinds of an API group are defined by CustomResourceDefinitions or other API servers.
+func Custom(group string) bool {
+	return strings.Contains(group, ".") && (!strings.HasSuffix(group, ".k8s.io") || strings.HasSuffix(group, ".x-k8s.io"))
 }

@@ -73,9 +73,10 @@ func (v *View) UID(id ID) types.UID {
 	return v.listed[id].UID
 }
 
-// Dropped are the objects that no task applies any more, in the order of the inventory, once all steps of the plan are complete: the run
-// did not report them, and of the tasks that they are listed for each was carried out in this run or is no longer defined.
-func Dropped(instance *v1beta1.Instance, status *v1beta1.PlanExecutionStatus, defined []v1beta1.Task) []v1beta1.InventoryEntry {
+// Dropped are the objects that no task may apply any more, in the order of the inventory, once all steps of the plan are complete: the run
+// did not report them, and each of the tasks that they are listed for was carried out in this run, is of a plan that describes the Instance,
+// or is no longer defined. Whether a plan would apply them all the same, its templates have to be asked.
+func Dropped(instance *v1beta1.Instance, status *v1beta1.PlanExecutionStatus, content *v1beta1.OperatorVersionSpec) []v1beta1.InventoryEntry {
 	v := Of(instance, status)
 	over := map[string]bool{}
 	for _, e := range instance.Status.Inventory {
@@ -83,13 +84,25 @@ func Dropped(instance *v1beta1.Instance, status *v1beta1.PlanExecutionStatus, de
 			over[t] = true
 		}
 	}
-	for _, t := range defined {
+	for _, t := range content.Tasks {
 		delete(over, t.Name)
 	}
 	for _, p := range status.Phases {
 		for _, s := range p.Steps {
 			for _, t := range s.Tasks {
 				over[t.Name] = true
+			}
+		}
+	}
+	for name, plan := range content.Plans {
+		if !describing(name) {
+			continue
+		}
+		for _, p := range plan.Phases {
+			for _, s := range p.Steps {
+				for _, t := range s.Tasks {
+					over[t] = true
+				}
 			}
 		}
 	}
@@ -105,16 +118,28 @@ func Dropped(instance *v1beta1.Instance, status *v1beta1.PlanExecutionStatus, de
 	return out
 }
 
-// Prunes tells whether a run deletes what its tasks no longer apply: those that bring an Instance to the state that its parameters and its
-// OperatorVersion describe. Others only add, so that a backup does not remove the backup before it.
+// Unreported are the entries of a kind that the run did not report.
+func Unreported(instance *v1beta1.Instance, status *v1beta1.PlanExecutionStatus, kind schema.GroupKind) []v1beta1.InventoryEntry {
+	v := Of(instance, status)
+	var out []v1beta1.InventoryEntry
+	for _, e := range instance.Status.Inventory {
+		if _, ok := v.reported[IDOf(e)]; !ok && e.Group == kind.Group && e.Kind == kind.Kind {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Describes tells whether a run brings the Instance to the state that its parameters and its OperatorVersion describe. Others do
+// something with it: a backup is not part of the state, however it was started.
+func Describes(spec *v1beta1.PlanExecutionSpec) bool { return describing(spec.PlanName) }
+
+func describing(plan string) bool {
+	return plan == v1beta1.DeployPlanName || plan == v1beta1.UpdatePlanName || plan == v1beta1.UpgradePlanName
+}
+
+// Prunes tells whether a run deletes what is not applied any more. Runs that do not describe the Instance only add, so that a backup does not
+// remove the backup before it, and so do those with parameters of their own, which the next run does not have.
 func Prunes(spec *v1beta1.PlanExecutionSpec) bool {
-	switch spec.Trigger {
-	case v1beta1.TriggerCreate, v1beta1.TriggerParameterChange, v1beta1.TriggerUpgrade:
-		return true
-	}
-	switch spec.PlanName {
-	case v1beta1.DeployPlanName, v1beta1.UpdatePlanName, v1beta1.UpgradePlanName:
-		return true
-	}
-	return false
+	return Describes(spec) && len(spec.Parameters) == 0
 }

@@ -72,32 +72,47 @@ func TestView(t *testing.T) {
 }
 
 func TestDropped(t *testing.T) {
-	defined := []v1beta1.Task{{Name: "a"}, {Name: "b"}, {Name: "elsewhere"}}
+	content := &v1beta1.OperatorVersionSpec{
+		Tasks: []v1beta1.Task{{Name: "a"}, {Name: "b"}, {Name: "elsewhere"}, {Name: "update"}},
+		Plans: map[string]v1beta1.Plan{
+			"backup": {Phases: []v1beta1.Phase{{Steps: []v1beta1.Step{{Tasks: []string{"elsewhere"}}}}}},
+			"update": {Phases: []v1beta1.Phase{{Steps: []v1beta1.Step{{Tasks: []string{"update"}}}}}},
+		},
+	}
 	in := instance(
 		entry("stays", "1", "a"), entry("dropped", "1", "a"), entry("dropped-by-both", "1", "a", "b"), entry("other-task", "1", "a", "elsewhere"),
-		entry("of-no-task", "1", "removed"), entry("moved", "1", "b", "removed"), entry("other-plan", "1", "elsewhere"), entry("deleted", "1", "a"), entry("unknown", "1"))
+		entry("of-no-task", "1", "removed"), entry("moved", "1", "b", "removed"), entry("other-plan", "1", "elsewhere"), entry("deleted", "1", "a"), entry("unknown", "1"),
+		entry("of-deploy-and-update", "1", "a", "update"))
 	status := steps("serial", reports{said("stays", "1", false, "a"), said("moved", "1", false, "a")}, reports{said("deleted", "", true)})
 	var got []string
-	for _, e := range Dropped(in, status, defined) {
+	for _, e := range Dropped(in, status, content) {
 		got = append(got, e.Name)
 	}
-	if diff := cmp.Diff("dropped dropped-by-both of-no-task", strings.Join(got, " ")); diff != "" {
+	if diff := cmp.Diff("dropped dropped-by-both of-no-task of-deploy-and-update", strings.Join(got, " ")); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestPrunes(t *testing.T) {
 	for _, c := range []struct {
-		trigger v1beta1.TriggerReason
-		plan    string
-		want    bool
+		trigger    v1beta1.TriggerReason
+		plan       string
+		parameters map[string]string
+		describes  bool
+		prunes     bool
 	}{
-		{v1beta1.TriggerManual, "deploy", true}, {v1beta1.TriggerManual, "update", true}, {v1beta1.TriggerManual, "upgrade", true}, {v1beta1.TriggerManual, "backup", false},
-		{v1beta1.TriggerParameterChange, "scale", true}, {v1beta1.TriggerUpgrade, "scale", true}, {v1beta1.TriggerCreate, "deploy", true},
-		{v1beta1.TriggerCleanup, "cleanup", false}, {v1beta1.TriggerSchedule, "backup", false},
+		{v1beta1.TriggerManual, "deploy", nil, true, true},
+		{v1beta1.TriggerManual, "deploy", map[string]string{"SIZE": "1"}, true, false},
+		{v1beta1.TriggerParameterChange, "update", nil, true, true},
+		{v1beta1.TriggerUpgrade, "upgrade", nil, true, true},
+		{v1beta1.TriggerCreate, "deploy", nil, true, true},
+		{v1beta1.TriggerManual, "backup", nil, false, false},
+		{v1beta1.TriggerParameterChange, "backup", nil, false, false},
+		{v1beta1.TriggerCleanup, "cleanup", nil, false, false},
 	} {
-		if got := Prunes(&v1beta1.PlanExecutionSpec{Trigger: c.trigger, PlanName: c.plan}); got != c.want {
-			t.Errorf("%s by %s: %t", c.plan, c.trigger, got)
+		spec := &v1beta1.PlanExecutionSpec{Trigger: c.trigger, PlanName: c.plan, Parameters: c.parameters}
+		if d, p := Describes(spec), Prunes(spec); d != c.describes || p != c.prunes {
+			t.Errorf("%s by %s: describes %t, prunes %t", c.plan, c.trigger, d, p)
 		}
 	}
 }

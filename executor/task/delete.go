@@ -38,6 +38,8 @@ type deleted struct {
 	uid    types.UID
 	gone   bool
 	detail string
+	// foreign says that the object is there and another Instance's, so it is left alone.
+	foreign bool
 }
 
 func (t *deleteTask) Run(ctx context.Context, env Env) (report Report) {
@@ -81,6 +83,9 @@ func (t *deleteTask) Run(ctx context.Context, env Env) (report Report) {
 			d.detail = ": " + err.Error()
 			return warn(stopped(err), warnings)
 		}
+		if d.foreign {
+			warnings = append(warnings, fmt.Sprintf("template %q: %s belongs to another Instance and is not deleted; give it a name that has the name and the namespace of the Instance in it", d.template, d.ref))
+		}
 		if !d.gone {
 			waits = append(waits, fmt.Sprintf("waits until %s is gone%s", d.ref, d.detail))
 			if again > 0 && (recheck == 0 || again < recheck) {
@@ -97,7 +102,16 @@ func (t *deleteTask) Run(ctx context.Context, env Env) (report Report) {
 // advance asks for the deletion once and then looks whether the object is gone.
 func (d *deleted) advance(ctx context.Context, env Env) (recheck time.Duration, err error) {
 	if d.uid == "" {
-		if d.gone, err = env.Client.Delete(ctx, d.ref); err != nil || d.gone {
+		live, err := env.Client.Get(ctx, d.ref)
+		if err != nil {
+			return 0, err
+		}
+		// KUDO deleted by name, so that an Instance could take away what another one lives on.
+		if live == nil || apply.OfAnother(live, env.Identity.InstanceUID) {
+			d.gone, d.foreign = true, live != nil
+			return 0, nil
+		}
+		if d.gone, err = env.Client.DeleteExact(ctx, d.ref, live.GetUID()); err != nil || d.gone {
 			return 0, err
 		}
 		env.Hub.Track(env.Waiter, d.key()) // before reading, so that no event falls between

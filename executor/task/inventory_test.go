@@ -72,6 +72,16 @@ func TestDeleteWaitsForTheTaskAhead(t *testing.T) {
 	}
 }
 
+// put makes a Job with an owner and returns its name.
+func (c *cluster) put(t *testing.T, name string, owner map[string]any) string {
+	t.Helper()
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": name, "namespace": "ns", "uid": "uid-" + name, "ownerReferences": []any{owner}}}}
+	if err := c.dynamic.Tracker().Create(jobs, o, "ns"); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // TestRemoval: of what no task applies any more only that goes which is the Instance's and may go.
 func TestRemoval(t *testing.T) {
 	c := newCluster(t)
@@ -108,10 +118,10 @@ func TestRemoval(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	if got := r.Run(context.Background(), c.Env, entries); got.Outcome != engine.Waiting || names(got) != "theirs absent x" || !strings.Contains(got.Message, "Job ns/ours") {
+	if got := r.Run(context.Background(), c.Env, entries); got.Outcome != engine.Waiting || names(got) != "x theirs absent" || !strings.Contains(got.Message, "Job ns/ours") {
 		t.Fatalf("got %+v", got)
 	}
-	if got := r.Run(context.Background(), c.Env, entries); got.Outcome != engine.Done || names(got) != "ours theirs absent x" {
+	if got := r.Run(context.Background(), c.Env, entries); got.Outcome != engine.Done || names(got) != "x ours theirs absent" {
 		t.Fatalf("got %+v", got)
 	}
 	if kept := strings.Join(r.Kept, "\n"); !strings.Contains(kept, "ns/kept is kept") || !strings.Contains(kept, "Instance other/zk applies it, too") {

@@ -34,11 +34,32 @@ type Removal struct {
 }
 
 // Run deletes the objects of the entries. Those that are gone, and those that are not the Instance's any more, are reported as deleted.
+// Custom resources go first: who carries out their finalizers is often among the rest, with the permissions that this takes.
 func (r *Removal) Run(ctx context.Context, env Env, entries []v1beta1.InventoryEntry) (report Report) {
 	if r.asked == nil {
 		r.asked, r.over = map[inventory.ID]types.UID{}, map[inventory.ID]bool{}
 	}
 	r.Kept = nil
+	var custom, builtIn []v1beta1.InventoryEntry
+	for _, e := range entries {
+		if apply.Custom(e.Group) {
+			custom = append(custom, e)
+		} else {
+			builtIn = append(builtIn, e)
+		}
+	}
+	report = r.wave(ctx, env, custom)
+	if report.Outcome != engine.Done {
+		return report
+	}
+	objects := report.Objects
+	report = r.wave(ctx, env, builtIn)
+	report.Objects = append(objects, report.Objects...)
+	return report
+}
+
+// wave deletes the objects of the entries at once.
+func (r *Removal) wave(ctx context.Context, env Env, entries []v1beta1.InventoryEntry) (report Report) {
 	var waits []string
 	for _, e := range entries {
 		if r.over[inventory.IDOf(e)] {
@@ -74,6 +95,29 @@ func (r *Removal) Run(ctx context.Context, env Env, entries []v1beta1.InventoryE
 	if len(waits) > 0 {
 		report.Outcome, report.Message, report.Recheck = engine.Waiting, strings.Join(waits, "; "), removalRecheck
 	}
+	return report
+}
+
+// Missing reports those of the entries as deleted whose objects are not there.
+func Missing(ctx context.Context, env Env, entries []v1beta1.InventoryEntry) (report Report) {
+	for _, e := range entries {
+		ref, err := env.Client.Kinds.Find(ctx, schema.GroupVersionKind{Group: e.Group, Version: e.Version, Kind: e.Kind}, e.Name)
+		ref.Namespace = e.Namespace
+		if err == nil {
+			var live *unstructured.Unstructured
+			if live, err = env.Client.Get(ctx, ref); err == nil && live == nil {
+				o := removed(e)
+				o.Message = "it is not there any more"
+				report.Objects = append(report.Objects, o)
+			}
+		}
+		if err != nil {
+			out := stopped(err)
+			out.Objects = report.Objects
+			return out
+		}
+	}
+	report.Outcome = engine.Done
 	return report
 }
 

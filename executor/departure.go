@@ -65,7 +65,7 @@ func (c *Controller) depart(ctx context.Context, key string) error {
 	}
 	d := c.departureOf(key, instance.UID)
 	entries, rest := foreign(instance)
-	d.removal.SharedWith = func(e v1beta1.InventoryEntry) string { return c.sharedWith(instance, e) }
+	d.removal.SharedWith = func(e v1beta1.InventoryEntry) string { return c.sharedWith(ctx, instance, e) }
 	env := task.Env{Client: c.client, Hub: c.hub, Waiter: watch.Waiter{Run: key}, Identity: apply.Identity{Namespace: namespace, Instance: name, InstanceUID: instance.UID}}
 	report := d.removal.Run(ctx, env, entries)
 	if report.Err != nil {

@@ -9,10 +9,11 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"kudo.dev/kudo/apis/kudo/v1beta1"
-	"kudo.dev/kudo/executor/apply"
 	"kudo.dev/kudo/executor/engine"
 	"kudo.dev/kudo/executor/fault"
 	"kudo.dev/kudo/executor/inventory"
@@ -70,7 +71,7 @@ func (c *Controller) remove(ctx context.Context, env task.Env, r *run, pe *v1bet
 		return task.Report{Outcome: engine.Done}
 	}
 	entries = slices.DeleteFunc(entries, func(e v1beta1.InventoryEntry) bool { return wanted[inventory.IDOf(e)] })
-	r.removal.SharedWith = func(e v1beta1.InventoryEntry) string { return c.sharedWith(instance, e) }
+	r.removal.SharedWith = func(e v1beta1.InventoryEntry) string { return c.sharedWith(ctx, instance, e) }
 	report := r.removal.Run(ctx, env, entries)
 	for _, text := range r.removal.Kept {
 		c.say(instance, pe, r, corev1.EventTypeNormal, EventObjectKept, text)
@@ -108,7 +109,7 @@ func completes(status *v1beta1.PlanExecutionStatus, due []engine.StepRef, result
 
 // sharedWith names another Instance that has a cluster-scoped object in its inventory, too, or may have applied it before there were
 // inventories.
-func (c *Controller) sharedWith(instance *v1beta1.Instance, e v1beta1.InventoryEntry) string {
+func (c *Controller) sharedWith(ctx context.Context, instance *v1beta1.Instance, e v1beta1.InventoryEntry) string {
 	if e.Namespace == instance.Namespace {
 		return ""
 	}
@@ -117,7 +118,7 @@ func (c *Controller) sharedWith(instance *v1beta1.Instance, e v1beta1.InventoryE
 		if !ok || i.UID == instance.UID || i.DeletionTimestamp != nil {
 			continue
 		}
-		if older(i) && i.Labels[apply.LabelOperator] == instance.Labels[apply.LabelOperator] ||
+		if older(i) && c.applied(ctx, i, e) ||
 			slices.ContainsFunc(i.Status.Inventory, func(other v1beta1.InventoryEntry) bool { return inventory.IDOf(other) == inventory.IDOf(e) }) {
 			return fmt.Sprintf("%s/%s", i.Namespace, i.Name)
 		}
@@ -133,6 +134,24 @@ func older(i *v1beta1.Instance) bool {
 	for _, s := range i.Status.PlanStatus {
 		if s.UID != "" {
 			return true
+		}
+	}
+	return false
+}
+
+// applied tells whether a run of an Instance that is on record applied the object. If that cannot be told, it did.
+func (c *Controller) applied(ctx context.Context, i *v1beta1.Instance, e v1beta1.InventoryEntry) bool {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	runs, err := c.Kudo.KudoV1beta1().PlanExecutions(i.Namespace).List(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(v1beta1.InstanceNameField, i.Name).String()})
+	if err != nil {
+		return true
+	}
+	for n := range runs.Items {
+		for _, o := range runs.Items[n].Status.Reported() {
+			if gvk := schema.FromAPIVersionAndKind(o.APIVersion, o.Kind); !o.Deleted && gvk.Group == e.Group && o.Kind == e.Kind && o.Namespace == e.Namespace && o.Name == e.Name {
+				return true
+			}
 		}
 	}
 	return false

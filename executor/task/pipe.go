@@ -38,6 +38,7 @@ type pipeTask struct {
 	uid    types.UID
 	detail string
 	gone   bool
+	crew   crew
 }
 
 func (t *pipeTask) Run(ctx context.Context, env Env) (report Report) {
@@ -87,12 +88,16 @@ func (t *pipeTask) prepare(ctx context.Context, env Env) error {
 	if err := apply.Prepare(pod, true, id); err != nil {
 		return fmt.Errorf("template %q: %w", t.spec.Pod, err)
 	}
+	ref := apply.RefOf(pod, pipe.Pods)
+	if err := checkLimit(ref, pod); err != nil {
+		return fmt.Errorf("template %q: %w", t.spec.Pod, err)
+	}
 	t.artifacts = nil
 	for _, p := range t.spec.Pipe {
 		name := pipe.ArtifactName(id.Instance, id.Plan, id.Phase, id.Step, env.Task, p.Key)
 		t.artifacts = append(t.artifacts, apply.Ref{Resource: pipe.Resource(p.Kind), Kind: p.Kind, APIVersion: "v1", Namespace: id.Namespace, Name: name})
 	}
-	t.pod, t.podRef = pod, apply.RefOf(pod, pipe.Pods)
+	t.pod, t.podRef = pod, ref
 	return nil
 }
 
@@ -126,7 +131,9 @@ func (t *pipeTask) advance(ctx context.Context, env Env) (message string, rechec
 	case progress.Failed != "":
 		return "", 0, t.failed(ctx, env, progress)
 	case !progress.Written:
-		return progress.Message, recheck, nil
+		// What is wrong with its containers the progress says already; here only counts how long that may last.
+		_, again, err := t.crew.explain(live, t.podRef, env)
+		return progress.Message, sooner(recheck, again), err
 	}
 	return "", 0, t.store(ctx, env)
 }

@@ -8,8 +8,10 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -217,6 +219,38 @@ func TestPipeFails(t *testing.T) {
 				t.Error("something was stored")
 			}
 		})
+	}
+}
+
+// TestPipePodIsStuck: a pod whose container cannot be started fails the task when the limit has passed, and not before.
+func TestPipePodIsStuck(t *testing.T) {
+	for _, reason := range []string{"ImagePullBackOff", "CreateContainerConfigError"} {
+		for _, limit := range []time.Duration{10 * time.Minute, 0} {
+			t.Run(fmt.Sprint(reason, limit), func(t *testing.T) {
+				c, _ := newPipe(t)
+				c.Clock, c.StuckLimit = c.clock, limit
+				r := runner(t, "Pipe", pipeSpec)
+				pass(t, c, r, engine.Waiting)
+				c.podStatus(t, map[string]any{"phase": "Pending", "initContainerStatuses": []any{map[string]any{"name": "init", "state": map[string]any{"waiting": map[string]any{"reason": reason, "message": "no such thing"}}}}})
+				if got := pass(t, c, r, engine.Waiting); got.Recheck != limit {
+					t.Errorf("looks again after %v", got.Recheck)
+				}
+				c.clock.SetTime(c.clock.Now().Add(9 * time.Minute))
+				pass(t, c, r, engine.Waiting)
+				c.clock.SetTime(c.clock.Now().Add(time.Minute))
+				if limit == 0 {
+					pass(t, c, r, engine.Waiting)
+					return
+				}
+				got := pass(t, c, r, engine.Fatal)
+				if !strings.Contains(got.Err.Error(), "container init: "+reason+": no such thing; it has been so for 10m0s") {
+					t.Errorf("got %v", got.Err)
+				}
+				if c.object(t, pipe.Pods.GroupVersionResource, pipePod) != nil {
+					t.Error("the pod was not deleted")
+				}
+			})
+		}
 	}
 }
 

@@ -123,6 +123,9 @@ func (t *pipeTask) advance(ctx context.Context, env Env) (message string, rechec
 		_, err := env.Client.Delete(ctx, t.podRef)
 		return "one of an earlier run is being deleted", blindRecheck, err
 	}
+	if pipe.Secret(t.spec.Pipe) {
+		live = pipe.Silent(live)
+	}
 	general := health.Check(live, env.Lookup)
 	progress, err := pipe.ProgressOf(live, general.Failed, general.Message)
 	switch {
@@ -161,20 +164,27 @@ func (t *pipeTask) look(ctx context.Context, env Env) (live *unstructured.Unstru
 	return live, recheck, err
 }
 
-// failed is the error for a container that does not get there, with what it said last.
+// failed is the error for a container that does not get there, with what it said last if that cannot be secret.
 func (t *pipeTask) failed(ctx context.Context, env Env, p pipe.Progress) error {
-	const lines = 10
-	said := "its log is empty"
-	switch log, err := env.Pods.LastLines(ctx, t.container(p.Failed), lines); {
-	case err != nil:
-		said = "its log cannot be read: " + err.Error()
-	case log != "":
-		said = "the end of its log:\n" + log
+	said := "its log is not shown, because the task stores a Secret; to see it, run the init container by hand"
+	if p.Failed == pipe.Waiter || !pipe.Secret(t.spec.Pipe) {
+		said = t.lastLines(ctx, env, p.Failed)
 	}
 	if p.Failed == pipe.Waiter {
 		said += "\nThis container runs the image " + env.PipeImage + ", which needs sh, sleep, wc and cat; the executor's flag --pipe-image names another one"
 	}
 	return fault.Finalf(fault.ReasonPipe, "%s: %s; %s", t.podRef, p.Message, said)
+}
+
+func (t *pipeTask) lastLines(ctx context.Context, env Env, container string) string {
+	const lines = 10
+	switch log, err := env.Pods.LastLines(ctx, t.container(container), lines); {
+	case err != nil:
+		return "its log cannot be read: " + err.Error()
+	case log != "":
+		return "the end of its log:\n" + log
+	}
+	return "its log is empty"
 }
 
 func (t *pipeTask) container(name string) podfiles.Container {

@@ -184,7 +184,7 @@ func TestPipeFails(t *testing.T) {
 		message string
 	}{
 		"first failure":   {ended(1, "lastState"), nil, engine.Waiting, "CrashLoopBackOff (exit code 7)"},
-		"last failure":    {ended(4, "lastState"), nil, engine.Fatal, "exit code 7 (Error), the last of 4 times; the end of its log:\nwget: bad address"},
+		"last failure":    {ended(4, "lastState"), nil, engine.Fatal, "exit code 7 (Error), the last of 4 times; its log is not shown, because the task stores a Secret"},
 		"image":           {map[string]any{"phase": "Pending", "initContainerStatuses": []any{map[string]any{"name": "init", "state": map[string]any{"waiting": map[string]any{"reason": "ImagePullBackOff", "message": "no such image"}}}}}, nil, engine.Waiting, "container init: ImagePullBackOff: no such image"},
 		"not schedulable": {map[string]any{"phase": "Pending", "conditions": []any{map[string]any{"type": "PodScheduled", "status": "False", "message": "no nodes"}}}, nil, engine.Waiting, "no nodes"},
 		"evicted":         {map[string]any{"phase": "Failed", "message": "The node was low on memory"}, nil, engine.Fatal, "low on memory"},
@@ -217,6 +217,31 @@ func TestPipeFails(t *testing.T) {
 			}
 			if c.want == engine.Fatal && cl.applies != 0 {
 				t.Error("something was stored")
+			}
+		})
+	}
+}
+
+// TestPipeTellsNoSecrets: what a container says that writes a Secret, in its log or when it ends, is not repeated.
+func TestPipeTellsNoSecrets(t *testing.T) {
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		t.Run(kind, func(t *testing.T) {
+			c, f := newPipe(t)
+			f.log = "wget: bad address"
+			spec := v1beta1.TaskSpec{Pod: "pod", Pipe: []v1beta1.PipeSpec{{File: "/tmp/index.html", Kind: "ConfigMap", Key: "page"}, {EnvFile: "/tmp/env", Kind: kind, Key: "env"}}}
+			r := runner(t, "Pipe", spec)
+			pass(t, c, r, engine.Waiting)
+			c.podStatus(t, map[string]any{"phase": "Pending", "initContainerStatuses": []any{map[string]any{"name": "init", "restartCount": int64(4), "state": map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
+				"lastState": map[string]any{"terminated": map[string]any{"exitCode": int64(7), "reason": "Error", "message": "password=hunter2"}}}}})
+			got := pass(t, c, r, engine.Fatal)
+			text := got.Err.Error() + got.Objects[0].Message
+			if !strings.Contains(text, "exit code 7") {
+				t.Errorf("got %s", text)
+			}
+			for _, said := range []string{"the end of its log:\nwget: bad address", "hunter2"} {
+				if strings.Contains(text, said) != (kind == "ConfigMap") {
+					t.Errorf("got %s", text)
+				}
 			}
 		})
 	}

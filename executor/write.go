@@ -43,7 +43,11 @@ func (c *Controller) write(ctx context.Context, r *run, pe *v1beta1.PlanExecutio
 		stored, err := c.update(ctx, next)
 		if err == nil {
 			c.announce(pe, stored)
-			r.latest, r.lastError = stored, ""
+			r.latest = stored
+			if !engine.Terminal(stored.Status.Status) && forgets(&next.Status, &stored.Status) {
+				return nil, errServerTooOld
+			}
+			r.lastError = ""
 			return stored, nil
 		}
 		if !ended && refused(err) {
@@ -57,6 +61,21 @@ func (c *Controller) write(ctx context.Context, r *run, pe *v1beta1.PlanExecutio
 		}
 	}
 	return nil, fmt.Errorf("the PlanExecution was changed %d times while its status was written", writeTries)
+}
+
+// errServerTooOld stops a run before it applies anything: what is on no record would be lost if the executor died.
+var errServerTooOld = errors.New("kudo-apiserver did not store which objects the run is about to apply: it is older than kudo-executor. Upgrade kudo-apiserver to the version of kudo-executor; the run goes on by itself then")
+
+// forgets tells whether the server left out of a status what it does not know: the tasks that apply an object.
+func forgets(sent, stored *v1beta1.PlanExecutionStatus) bool {
+	known := 0
+	for _, o := range stored.Reported() {
+		known += len(o.Tasks)
+	}
+	for _, o := range sent.Reported() {
+		known -= len(o.Tasks)
+	}
+	return known < 0
 }
 
 // refused tells whether the server will never take a status: it is not valid, or larger than the server or its etcd allows.

@@ -3,9 +3,12 @@
 
 package kudo
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// Reported are the objects that the steps of the run reported, in the order in which the reports count: what comes later is newer. Of
+// Reported are what the steps of the run reported of objects, in the order in which the reports count: what comes later is newer. Of
 // what ran at the same time the order is not known; there the reports of deleted objects come first, so that in doubt an object is
 // there.
 func (s *PlanExecutionStatus) Reported() []*ObjectExecutionStatus {
@@ -19,6 +22,8 @@ func (s *PlanExecutionStatus) Reported() []*ObjectExecutionStatus {
 		}
 		if s.Phases[i].Strategy == Parallel {
 			deletedFirst(phase)
+		} else {
+			phase = sinceDeleted(phase)
 		}
 		all = append(all, phase...)
 	}
@@ -26,6 +31,26 @@ func (s *PlanExecutionStatus) Reported() []*ObjectExecutionStatus {
 		deletedFirst(all)
 	}
 	return all
+}
+
+// sinceDeleted leaves out, of reports whose order is known, those about an object that were made before it was deleted: sorted by what is
+// deleted, they would seem to be newer.
+func sinceDeleted(objects []*ObjectExecutionStatus) []*ObjectExecutionStatus {
+	over := map[[4]string]bool{}
+	kept := objects[:0:0]
+	for _, o := range slices.Backward(objects) {
+		group, _, found := strings.Cut(o.APIVersion, "/")
+		if !found {
+			group = ""
+		}
+		id := [4]string{group, o.Kind, o.Namespace, o.Name}
+		if !over[id] {
+			kept = append(kept, o)
+		}
+		over[id] = over[id] || o.Deleted
+	}
+	slices.Reverse(kept)
+	return kept
 }
 
 func deletedFirst(objects []*ObjectExecutionStatus) {

@@ -224,7 +224,7 @@ type ObjectExecutionStatus struct {
 	UID types.UID
 	// tasks of the step that apply the object, sorted. They are recorded before the object is applied.
 	Tasks []string
-	// deleted says that the object is gone, because the step deleted it, and so no longer in the inventory of the Instance.
+	// deleted says that the object has left the inventory of the Instance: it is gone, because the step deleted it, or message says why it is kept.
 	Deleted bool
 }
 

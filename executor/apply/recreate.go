@@ -71,8 +71,13 @@ func ended(job *unstructured.Unstructured, how string) bool {
 	})
 }
 
+// Refused tells whether the error says that an object cannot be changed which may be made anew then.
+func (r Recreation) Refused(err error) bool {
+	reason, _ := fault.Classify(err)
+	return reason == fault.ReasonImmutable && (r == RecreateAlways || r == RecreateOnChange)
+}
+
 // OnRefusal tells whether the object in the cluster makes way because the error says that it cannot be changed.
 func (r Recreation) OnRefusal(live *unstructured.Unstructured, id Identity, err error) bool {
-	reason, _ := fault.Classify(err)
-	return reason == fault.ReasonImmutable && (r == RecreateAlways || r == RecreateOnChange) && live != nil && BelongsTo(live, id.InstanceUID)
+	return r.Refused(err) && live != nil && BelongsTo(live, id.InstanceUID)
 }

@@ -117,7 +117,7 @@ func TestJudge(t *testing.T) {
 		{"two in the same second", map[string]v1beta1.PlanStatus{"resize": status("FATAL_ERROR", 1, "b", "no disk"), "deploy": status("COMPLETE", 1, "a", "")},
 			[]v1beta1.PlanExecution{version(run("b", "resize", "ParameterChange", 1, "Failed"), "12"), version(run("a", "deploy", "Create", 1, ""), "9")}, "", Verdict{Failed: true, Message: "run b of its plan resize failed"}},
 		{"no history", map[string]v1beta1.PlanStatus{"deploy": status("COMPLETE", 1, "a", ""), "update": status("FATAL_ERROR", 5, "b", "x"), "backup": status("COMPLETE", 9, "c", "")}, nil, "", Verdict{Failed: true, Message: "run b of its plan update failed: x"}},
-		{"not ready", map[string]v1beta1.PlanStatus{"deploy": status("COMPLETE", 1, "a", "")}, nil, "1 of 3 pods", Verdict{Message: "it is not ready: 1 of 3 pods"}},
+		{"not ready", map[string]v1beta1.PlanStatus{"deploy": status("COMPLETE", 1, "a", "")}, nil, "1 of 3 pods", Verdict{Ready: true, Message: "its plan is complete, but it is not ready: 1 of 3 pods. This is not waited for; to have it mended: kubectl kudo plan trigger --name deploy --instance "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			i := &v1beta1.Instance{Status: v1beta1.InstanceStatus{PlanStatus: c.plans}}

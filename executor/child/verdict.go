@@ -22,7 +22,7 @@ type Verdict struct {
 	Ready bool
 	// Failed means that its plan has ended with an error.
 	Failed bool
-	// Message says what is waited for, or why it failed.
+	// Message says what is waited for, or why it failed; of one that is ready, what is wrong with its objects all the same.
 	Message string
 }
 
@@ -44,6 +44,9 @@ func Busy(child *v1beta1.Instance) string {
 
 // Judge says how a child stands that is not busy. What counts is the plan that its last change started; a backup that failed says
 // nothing. If that plan has been run again since, the last run of it counts. runs are those of the child that are kept.
+//
+// The condition Ready is not waited for: a plan completes when what it applied is healthy, and what broke since, or before in a child in
+// which nothing had to be changed, no plan is going to mend.
 func Judge(child *v1beta1.Instance, runs []v1beta1.PlanExecution) Verdict {
 	plan := changePlan(child, runs)
 	status, ok := child.Status.PlanStatus[plan]
@@ -57,7 +60,8 @@ func Judge(child *v1beta1.Instance, runs []v1beta1.PlanExecution) Verdict {
 		return Verdict{Message: fmt.Sprintf("its plan %s is %s", plan, status.Status)}
 	}
 	if c := meta.FindStatusCondition(child.Status.Conditions, v1beta1.ReadyConditionType); c != nil && c.Status == metav1.ConditionFalse {
-		return Verdict{Message: "it is not ready: " + cmp.Or(c.Message, c.Reason)}
+		return Verdict{Ready: true, Message: fmt.Sprintf("its plan is complete, but it is not ready: %s. This is not waited for; to have it mended: kubectl kudo plan trigger --name %s --instance %s -n %s",
+			cmp.Or(c.Message, c.Reason), v1beta1.DeployPlanName, child.Name, child.Namespace)}
 	}
 	return Verdict{Ready: true}
 }

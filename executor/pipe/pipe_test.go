@@ -124,7 +124,7 @@ func TestParseEnv(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"A": "1", "B": " x=y ", "C.d-e": ""}, got); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
-	for text, want := range map[string]string{"A=1\nhunter2": "line 2", "1A=hunter2": "line 1", "A=hunter2\nA=hunter2": "line 2 sets A a second time", "=hunter2": "line 1"} {
+	for text, want := range map[string]string{"A=1\nhunter2": "line 2", "1A=hunter2": "line 1", "A=hunter2\n\nA=hunter2": "line 3 sets what line 1 has set already", "=hunter2": "line 1", "hunter2+/==": "line 1", "B=1\nhunter2=\nhunter2=": "line 3"} {
 		if _, err := parseEnv([]byte(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: got %v, want %s and no value", text, err, want)
 		}

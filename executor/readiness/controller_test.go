@@ -197,6 +197,49 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
+// TestChild: a child counts by its condition alone, and not while a plan of it runs.
+func TestChild(t *testing.T) {
+	running := v1beta1.InstanceSpec{PlanExecution: v1beta1.InstancePlanExecution{PlanName: "backup", UID: "u"}}
+	for _, c := range []struct {
+		name                     string
+		status                   metav1.ConditionStatus
+		reason, message, deleted string
+		spec                     v1beta1.InstanceSpec
+		want                     string
+	}{
+		{name: "new"},
+		{name: "ready", status: metav1.ConditionTrue, reason: ReasonReady},
+		{name: "ready, and a backup runs", status: metav1.ConditionTrue, reason: ReasonReady, spec: running},
+		{name: "its deploy runs", status: metav1.ConditionUnknown, reason: "PlanInProgress", spec: running},
+		{name: "not ready", status: metav1.ConditionFalse, reason: ReasonNotReady, message: "1 of 3", want: "1 of 3"},
+		{name: "not ready, and a backup runs", status: metav1.ConditionFalse, reason: ReasonNotReady, message: "1 of 3", spec: running, want: "1 of 3"},
+		{name: "failed", status: metav1.ConditionUnknown, reason: reasonFailed, message: "no disk", want: "no disk"},
+		{name: "cannot be seen", status: metav1.ConditionUnknown, reason: ReasonUnknown, want: ReasonUnknown},
+		{name: "deleted", status: metav1.ConditionTrue, reason: ReasonReady, deleted: "2030-01-01T00:00:00Z", want: "it is being deleted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			i := &v1beta1.Instance{TypeMeta: metav1.TypeMeta{APIVersion: "kudo.dev/v1beta1", Kind: "Instance"}, Spec: c.spec}
+			i.Status.PlanStatus = map[string]v1beta1.PlanStatus{"backup": {Name: "backup", Status: v1beta1.ExecutionFatalError}}
+			if c.status != "" {
+				i.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: c.status, Reason: c.reason, Message: c.message}}
+			}
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u := &unstructured.Unstructured{Object: content}
+			if c.deleted != "" {
+				if err := unstructured.SetNestedField(u.Object, c.deleted, "metadata", "deletionTimestamp"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := (&Controller{}).check(u); got.Ready != (c.want == "") || got.Message != c.want {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
 func TestChange(t *testing.T) {
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	i := &v1beta1.Instance{ObjectMeta: metav1.ObjectMeta{Generation: 2}}

@@ -22,11 +22,13 @@ import (
 	"kudo.dev/kudo/executor/watch"
 )
 
-// Reasons of the condition. The first three are KUDO's.
+// Reasons of the condition. The first four are KUDO's.
 const (
 	ReasonReady    = "ResourcesReady"
 	ReasonNotReady = "ResourceNotReady"
 	reasonFailed   = "PlanInFatalError"
+	// reasonInProgress is written by the server, as reasonFailed is.
+	reasonInProgress = "PlanInProgress"
 	// ReasonUnknown says that objects cannot be seen.
 	ReasonUnknown = "ResourcesUnknown"
 )
@@ -118,18 +120,27 @@ func (c *Controller) judge(ctx context.Context, key string, k *known, i *v1beta1
 
 // check is that of the package health, but that a child Instance is as ready as it says.
 func (c *Controller) check(obj *unstructured.Unstructured) health.Result {
-	r := health.Check(obj, c.Lookup)
-	if !r.Ready || obj.GroupVersionKind().GroupKind() != v1beta1.Kind("Instance") {
-		return r
+	if obj.GroupVersionKind().GroupKind() == v1beta1.Kind("Instance") {
+		return ofChild(obj)
 	}
+	return health.Check(obj, c.Lookup)
+}
+
+// ofChild does not ask whether a plan of the child runs: a backup of it is no trouble of its parent's, nor is a deploy before it has
+// failed.
+func ofChild(obj *unstructured.Unstructured) health.Result {
 	child := &v1beta1.Instance{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, child); err != nil {
 		return health.Result{Message: err.Error()}
 	}
-	if own := meta.FindStatusCondition(child.Status.Conditions, v1beta1.ReadyConditionType); own != nil && own.Status != metav1.ConditionTrue {
-		return health.Result{Message: cmp.Or(own.Message, own.Reason)}
+	if child.DeletionTimestamp != nil {
+		return health.Result{Message: "it is being deleted"}
 	}
-	return r
+	own := meta.FindStatusCondition(child.Status.Conditions, v1beta1.ReadyConditionType)
+	if own == nil || own.Status == metav1.ConditionTrue || own.Status == metav1.ConditionUnknown && own.Reason == reasonInProgress {
+		return health.Result{Ready: true}
+	}
+	return health.Result{Message: cmp.Or(own.Message, own.Reason)}
 }
 
 // find returns an object as it stands, nil if there is none. wait says that the informer will tell.

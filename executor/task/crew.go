@@ -92,9 +92,9 @@ func (e Env) now() time.Time {
 }
 
 // checkLimit refuses an annotation that says nothing before the object is applied.
-func checkLimit(i *item) error {
-	if _, err := health.StuckLimit(i.object, 0); err != nil {
-		return fault.Finalf(fault.ReasonEnhancement, "%s: %w", i.ref, err)
+func checkLimit(ref apply.Ref, obj *unstructured.Unstructured) error {
+	if _, err := health.StuckLimit(obj, 0); err != nil {
+		return fault.Finalf(fault.ReasonEnhancement, "%s: %w", ref, err)
 	}
 	return nil
 }

@@ -118,11 +118,15 @@ func TestRemoval(t *testing.T) {
 		}
 		return strings.Join(out, " ")
 	}
-	if got := r.Run(context.Background(), c.Env, entries); got.Outcome != engine.Waiting || names(got) != "x theirs absent" || !strings.Contains(got.Message, "Job ns/ours") {
+	if got := r.Run(context.Background(), c.Env, entries); got.Outcome != engine.Waiting || names(got) != "x theirs kept shared absent" || !strings.Contains(got.Message, "Job ns/ours") {
 		t.Fatalf("got %+v", got)
 	}
-	if got := r.Run(context.Background(), c.Env, entries); got.Outcome != engine.Done || names(got) != "x ours theirs absent" {
+	got := r.Run(context.Background(), c.Env, entries)
+	if got.Outcome != engine.Done || names(got) != "x ours theirs kept shared absent" {
 		t.Fatalf("got %+v", got)
+	}
+	if m := got.Objects[3].Message; !strings.HasPrefix(m, "kept, and no longer in the inventory: it has the annotation kudo.dev/prune") {
+		t.Errorf("of what is kept it says %q", m)
 	}
 	if kept := strings.Join(r.Kept, "\n"); !strings.Contains(kept, "ns/kept is kept") || !strings.Contains(kept, "Instance other/zk applies it, too") {
 		t.Errorf("kept: %s", kept)
@@ -136,7 +140,7 @@ func TestRemoval(t *testing.T) {
 	c.dynamic.PrependReactor("delete", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Group: "batch", Resource: "jobs"}, "ours", nil)
 	})
-	got := (&Removal{}).Run(context.Background(), c.Env, entries[:1])
+	got = (&Removal{}).Run(context.Background(), c.Env, entries[:1])
 	if reason, final := fault.Classify(got.Err); !final || reason != fault.ReasonForbidden || !strings.Contains(got.Err.Error(), "Job ns/ours cannot be deleted") {
 		t.Errorf("got %+v", got)
 	}

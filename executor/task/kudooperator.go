@@ -23,7 +23,7 @@ import (
 )
 
 // kudoOperatorTask makes or changes a child Instance and waits until the plan that this starts is complete. The server decides whether
-// a plan starts: a child that is as wanted gets none.
+// a plan starts: a child that is as wanted gets none, and is not waited for though its objects may not be well.
 type kudoOperatorTask struct {
 	spec v1beta1.TaskSpec
 
@@ -34,6 +34,8 @@ type kudoOperatorTask struct {
 	// answer is what the last request returned; nil before the first one.
 	answer *unstructured.Unstructured
 	status v1beta1.ObjectExecutionStatus
+	// unwell is what is wrong with the child's objects that is not waited for.
+	unwell string
 }
 
 func (t *kudoOperatorTask) Run(ctx context.Context, env Env) (report Report) {
@@ -62,6 +64,7 @@ func (t *kudoOperatorTask) Run(ctx context.Context, env Env) (report Report) {
 		t.status.Message = err.Error()
 		return stopped(err)
 	case message == "":
+		t.status.Message = t.unwell
 		return done()
 	}
 	// The tasks after it may need what the child makes, but KUDO did not hold them up either.
@@ -92,6 +95,7 @@ func (t *kudoOperatorTask) advance(ctx context.Context, env Env) (message string
 			return "", 0, fmt.Errorf("the runs of %s cannot be listed: %w", t.ref, err)
 		}
 		verdict := child.Judge(current, runs.Items)
+		t.unwell = verdict.Message
 		switch {
 		case verdict.Failed:
 			return "", 0, fault.Finalf(fault.ReasonFailedObject, "%s: %s", t.ref, verdict.Message)

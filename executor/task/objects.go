@@ -66,7 +66,7 @@ func (i *item) resolve(ctx context.Context, env Env) (warning string, err error)
 		return warning, fmt.Errorf("template %q: %w", i.template, err)
 	}
 	i.ref = apply.RefOf(i.object, r)
-	if err := checkLimit(i); err != nil {
+	if err := checkLimit(i.ref, i.object); err != nil {
 		return warning, fmt.Errorf("template %q: %w", i.template, err)
 	}
 	i.resolved = true

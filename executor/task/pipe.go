@@ -38,6 +38,7 @@ type pipeTask struct {
 	uid    types.UID
 	detail string
 	gone   bool
+	crew   crew
 }
 
 func (t *pipeTask) Run(ctx context.Context, env Env) (report Report) {
@@ -87,12 +88,16 @@ func (t *pipeTask) prepare(ctx context.Context, env Env) error {
 	if err := apply.Prepare(pod, true, id); err != nil {
 		return fmt.Errorf("template %q: %w", t.spec.Pod, err)
 	}
+	ref := apply.RefOf(pod, pipe.Pods)
+	if err := checkLimit(ref, pod); err != nil {
+		return fmt.Errorf("template %q: %w", t.spec.Pod, err)
+	}
 	t.artifacts = nil
 	for _, p := range t.spec.Pipe {
 		name := pipe.ArtifactName(id.Instance, id.Plan, id.Phase, id.Step, env.Task, p.Key)
 		t.artifacts = append(t.artifacts, apply.Ref{Resource: pipe.Resource(p.Kind), Kind: p.Kind, APIVersion: "v1", Namespace: id.Namespace, Name: name})
 	}
-	t.pod, t.podRef = pod, apply.RefOf(pod, pipe.Pods)
+	t.pod, t.podRef = pod, ref
 	return nil
 }
 
@@ -118,6 +123,9 @@ func (t *pipeTask) advance(ctx context.Context, env Env) (message string, rechec
 		_, err := env.Client.Delete(ctx, t.podRef)
 		return "one of an earlier run is being deleted", blindRecheck, err
 	}
+	if pipe.Secret(t.spec.Pipe) {
+		live = pipe.Silent(live)
+	}
 	general := health.Check(live, env.Lookup)
 	progress, err := pipe.ProgressOf(live, general.Failed, general.Message)
 	switch {
@@ -126,7 +134,9 @@ func (t *pipeTask) advance(ctx context.Context, env Env) (message string, rechec
 	case progress.Failed != "":
 		return "", 0, t.failed(ctx, env, progress)
 	case !progress.Written:
-		return progress.Message, recheck, nil
+		// What is wrong with its containers the progress says already; here only counts how long that may last.
+		_, again, err := t.crew.explain(live, t.podRef, env)
+		return progress.Message, sooner(recheck, again), err
 	}
 	return "", 0, t.store(ctx, env)
 }
@@ -154,20 +164,27 @@ func (t *pipeTask) look(ctx context.Context, env Env) (live *unstructured.Unstru
 	return live, recheck, err
 }
 
-// failed is the error for a container that does not get there, with what it said last.
+// failed is the error for a container that does not get there, with what it said last if that cannot be secret.
 func (t *pipeTask) failed(ctx context.Context, env Env, p pipe.Progress) error {
-	const lines = 10
-	said := "its log is empty"
-	switch log, err := env.Pods.LastLines(ctx, t.container(p.Failed), lines); {
-	case err != nil:
-		said = "its log cannot be read: " + err.Error()
-	case log != "":
-		said = "the end of its log:\n" + log
+	said := "its log is not shown, because the task stores a Secret; to see it, run the init container by hand"
+	if p.Failed == pipe.Waiter || !pipe.Secret(t.spec.Pipe) {
+		said = t.lastLines(ctx, env, p.Failed)
 	}
 	if p.Failed == pipe.Waiter {
 		said += "\nThis container runs the image " + env.PipeImage + ", which needs sh, sleep, wc and cat; the executor's flag --pipe-image names another one"
 	}
 	return fault.Finalf(fault.ReasonPipe, "%s: %s; %s", t.podRef, p.Message, said)
+}
+
+func (t *pipeTask) lastLines(ctx context.Context, env Env, container string) string {
+	const lines = 10
+	switch log, err := env.Pods.LastLines(ctx, t.container(container), lines); {
+	case err != nil:
+		return "its log cannot be read: " + err.Error()
+	case log != "":
+		return "the end of its log:\n" + log
+	}
+	return "its log is empty"
 }
 
 func (t *pipeTask) container(name string) podfiles.Container {

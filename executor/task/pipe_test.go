@@ -8,8 +8,10 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -182,7 +184,7 @@ func TestPipeFails(t *testing.T) {
 		message string
 	}{
 		"first failure":   {ended(1, "lastState"), nil, engine.Waiting, "CrashLoopBackOff (exit code 7)"},
-		"last failure":    {ended(4, "lastState"), nil, engine.Fatal, "exit code 7 (Error), the last of 4 times; the end of its log:\nwget: bad address"},
+		"last failure":    {ended(4, "lastState"), nil, engine.Fatal, "exit code 7 (Error), the last of 4 times; its log is not shown, because the task stores a Secret"},
 		"image":           {map[string]any{"phase": "Pending", "initContainerStatuses": []any{map[string]any{"name": "init", "state": map[string]any{"waiting": map[string]any{"reason": "ImagePullBackOff", "message": "no such image"}}}}}, nil, engine.Waiting, "container init: ImagePullBackOff: no such image"},
 		"not schedulable": {map[string]any{"phase": "Pending", "conditions": []any{map[string]any{"type": "PodScheduled", "status": "False", "message": "no nodes"}}}, nil, engine.Waiting, "no nodes"},
 		"evicted":         {map[string]any{"phase": "Failed", "message": "The node was low on memory"}, nil, engine.Fatal, "low on memory"},
@@ -217,6 +219,63 @@ func TestPipeFails(t *testing.T) {
 				t.Error("something was stored")
 			}
 		})
+	}
+}
+
+// TestPipeTellsNoSecrets: what a container says that writes a Secret, in its log or when it ends, is not repeated.
+func TestPipeTellsNoSecrets(t *testing.T) {
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		t.Run(kind, func(t *testing.T) {
+			c, f := newPipe(t)
+			f.log = "wget: bad address"
+			spec := v1beta1.TaskSpec{Pod: "pod", Pipe: []v1beta1.PipeSpec{{File: "/tmp/index.html", Kind: "ConfigMap", Key: "page"}, {EnvFile: "/tmp/env", Kind: kind, Key: "env"}}}
+			r := runner(t, "Pipe", spec)
+			pass(t, c, r, engine.Waiting)
+			c.podStatus(t, map[string]any{"phase": "Pending", "initContainerStatuses": []any{map[string]any{"name": "init", "restartCount": int64(4), "state": map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
+				"lastState": map[string]any{"terminated": map[string]any{"exitCode": int64(7), "reason": "Error", "message": "password=hunter2"}}}}})
+			got := pass(t, c, r, engine.Fatal)
+			text := got.Err.Error() + got.Objects[0].Message
+			if !strings.Contains(text, "exit code 7") {
+				t.Errorf("got %s", text)
+			}
+			for _, said := range []string{"the end of its log:\nwget: bad address", "hunter2"} {
+				if strings.Contains(text, said) != (kind == "ConfigMap") {
+					t.Errorf("got %s", text)
+				}
+			}
+		})
+	}
+}
+
+// TestPipePodIsStuck: a pod whose container cannot be started fails the task when the limit has passed, and not before.
+func TestPipePodIsStuck(t *testing.T) {
+	for _, reason := range []string{"ImagePullBackOff", "CreateContainerConfigError"} {
+		for _, limit := range []time.Duration{10 * time.Minute, 0} {
+			t.Run(fmt.Sprint(reason, limit), func(t *testing.T) {
+				c, _ := newPipe(t)
+				c.Clock, c.StuckLimit = c.clock, limit
+				r := runner(t, "Pipe", pipeSpec)
+				pass(t, c, r, engine.Waiting)
+				c.podStatus(t, map[string]any{"phase": "Pending", "initContainerStatuses": []any{map[string]any{"name": "init", "state": map[string]any{"waiting": map[string]any{"reason": reason, "message": "no such thing"}}}}})
+				if got := pass(t, c, r, engine.Waiting); got.Recheck != limit {
+					t.Errorf("looks again after %v", got.Recheck)
+				}
+				c.clock.SetTime(c.clock.Now().Add(9 * time.Minute))
+				pass(t, c, r, engine.Waiting)
+				c.clock.SetTime(c.clock.Now().Add(time.Minute))
+				if limit == 0 {
+					pass(t, c, r, engine.Waiting)
+					return
+				}
+				got := pass(t, c, r, engine.Fatal)
+				if !strings.Contains(got.Err.Error(), "container init: "+reason+": no such thing; it has been so for 10m0s") {
+					t.Errorf("got %v", got.Err)
+				}
+				if c.object(t, pipe.Pods.GroupVersionResource, pipePod) != nil {
+					t.Error("the pod was not deleted")
+				}
+			})
+		}
 	}
 }
 

@@ -33,8 +33,9 @@ type Removal struct {
 	Kept []string
 }
 
-// Run deletes the objects of the entries. Those that are gone, and those that are not the Instance's any more, are reported as deleted.
-// Custom resources go first: who carries out their finalizers is often among the rest, with the permissions that this takes.
+// Run deletes the objects of the entries. Those that are gone, those that are not the Instance's any more, and those that are kept are
+// reported as deleted, so that they leave the inventory: what no task applies must not be missed when somebody deletes it by hand. Custom
+// resources go first: who carries out their finalizers is often among the rest, with the permissions that this takes.
 func (r *Removal) Run(ctx context.Context, env Env, entries []v1beta1.InventoryEntry) (report Report) {
 	if r.asked == nil {
 		r.asked, r.over = map[inventory.ID]types.UID{}, map[inventory.ID]bool{}
@@ -87,7 +88,11 @@ func (r *Removal) wave(ctx context.Context, env Env, entries []v1beta1.Inventory
 		case state.over:
 			r.over[inventory.IDOf(e)] = true
 			report.Objects = append(report.Objects, removed(e))
-		case !state.kept:
+		case state.kept != "":
+			kept := removed(e)
+			kept.Message = "kept, and no longer in the inventory: " + state.kept
+			report.Objects = append(report.Objects, kept)
+		default:
 			waits = append(waits, fmt.Sprintf("waits until %s, which no task applies any more, is gone%s", ref, state.detail))
 		}
 	}
@@ -124,10 +129,10 @@ func Missing(ctx context.Context, env Env, entries []v1beta1.InventoryEntry) (re
 // removalRecheck is how often objects are read that are on their way out, if no event comes.
 const removalRecheck = 3 * time.Second
 
-// fate is what became of an object: it is over if the object is gone or no longer the Instance's.
+// fate is what became of an object: it is over if the object is gone or no longer the Instance's. kept is why it is not deleted.
 type fate struct {
-	over, kept bool
-	detail     string
+	over         bool
+	kept, detail string
 }
 
 // one brings an object on its way out.
@@ -144,7 +149,7 @@ func (r *Removal) one(ctx context.Context, env Env, e v1beta1.InventoryEntry, re
 	if live.GetDeletionTimestamp() == nil {
 		if why := r.keeps(live, e); why != "" {
 			r.Kept = append(r.Kept, fmt.Sprintf("%s is kept, though no task of the Instance applies it any more: %s; delete it by hand if nobody needs it", ref, why))
-			return fate{kept: true}, nil
+			return fate{kept: why}, nil
 		}
 		if gone, err := env.Client.DeleteExact(ctx, ref, live.GetUID()); err != nil || gone {
 			return fate{over: gone}, err

@@ -38,18 +38,27 @@ func (a *applied) makeRoom(ctx context.Context, env Env) (waits bool, warning st
 	return false, warning, err
 }
 
-// replace deletes the object in the cluster if its template says so and the error that it cannot be changed.
+// replace deletes the object in the cluster if its template says so and the error that it cannot be changed. waits says that the object is
+// to be applied once more, because the one in the way goes or has just gone, or that it is not known whether it may go.
 func (a *applied) replace(ctx context.Context, env Env, refused error) (waits bool, err error) {
 	again, err := apply.RecreationOf(a.object)
-	if err != nil || again == "" {
+	if err != nil || !again.Refused(refused) {
 		return false, nil //nolint:nilerr // the error that we have is the one to show
 	}
 	live, err := env.Client.Get(ctx, a.ref)
-	if err != nil || !again.OnRefusal(live, env.Identity, refused) {
-		return false, nil //nolint:nilerr // as above
+	switch {
+	case err != nil:
+		return true, inTemplate(a.template, fmt.Errorf("%s cannot be read, which has to be made anew: %w", a.ref, err))
+	case live != nil && !again.OnRefusal(live, env.Identity, refused):
+		return false, nil
+	case live != nil:
+		waits, _, err = a.pass(ctx, env, live)
+		if waits || err != nil {
+			return true, inTemplate(a.template, err)
+		}
 	}
-	waits, _, err = a.pass(ctx, env, live)
-	return waits || err != nil, inTemplate(a.template, err)
+	a.detail = "the one that could not be changed has gone meanwhile; it is made anew"
+	return true, nil
 }
 
 // pass deletes an object that makes way and tells whether it is still there.

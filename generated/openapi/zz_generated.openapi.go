@@ -3419,7 +3419,7 @@ func schema_kudo_apis_kudo_v1beta1_ObjectExecutionStatus(ref common.ReferenceCal
 					},
 					"deleted": {
 						SchemaProps: spec.SchemaProps{
-							Description: "deleted says that the object is gone, because the step deleted it, and so no longer in the inventory of the Instance.",
+							Description: "deleted says that the object has left the inventory of the Instance: it is gone, because the step deleted it, or message says why it is kept.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},

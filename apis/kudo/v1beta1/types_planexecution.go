@@ -302,7 +302,7 @@ type ObjectExecutionStatus struct {
 	// +optional
 	// +listType=atomic
 	Tasks []string `json:"tasks,omitempty" protobuf:"bytes,8,rep,name=tasks"`
-	// deleted says that the object is gone, because the step deleted it, and so no longer in the inventory of the Instance.
+	// deleted says that the object has left the inventory of the Instance: it is gone, because the step deleted it, or message says why it is kept.
 	// +optional
 	Deleted bool `json:"deleted,omitempty" protobuf:"varint,9,opt,name=deleted"`
 }

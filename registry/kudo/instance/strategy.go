@@ -56,8 +56,8 @@ func (strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 // statusStrategy writes the status only.
 type statusStrategy struct{ strategy }
 
-// PrepareForUpdate keeps everything but the status, and lets an Instance go from whose inventory the last object is taken that was in the
-// way of its deletion.
+// PrepareForUpdate keeps everything but the status, and lets an Instance go whose inventory has no object any more that is in the way of
+// its deletion, also if it had none before: the executor would write the same status again and again.
 func (statusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Object) {
 	after, before := obj.(*kudo.Instance), old.(*kudo.Instance)
 	after.Spec = before.Spec
@@ -66,9 +66,7 @@ func (statusStrategy) PrepareForUpdate(_ context.Context, obj, old runtime.Objec
 	after.OwnerReferences = before.OwnerReferences
 	after.Finalizers = before.Finalizers
 	after.Generation = before.Generation
-	if !apiequality.Semantic.DeepEqual(after.Status.Inventory, before.Status.Inventory) {
-		lock.HoldForInventory(after)
-	}
+	lock.HoldForInventory(after)
 }
 
 // ValidateUpdate checks a changed status.

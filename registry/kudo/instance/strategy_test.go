@@ -4,6 +4,7 @@
 package instance
 
 import (
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +38,36 @@ func TestGeneration(t *testing.T) {
 			strategy{}.PrepareForUpdate(t.Context(), after, before)
 			if after.Generation != tc.want {
 				t.Errorf("generation %d, want %d", after.Generation, tc.want)
+			}
+		})
+	}
+}
+
+// TestStatusLetsGo: with any write of the status the finalizer goes if nothing is listed that does not go with the Instance, and comes if
+// something is.
+func TestStatusLetsGo(t *testing.T) {
+	foreign := []kudo.InventoryEntry{{Kind: "ClusterRole", Name: "c"}}
+	own := []kudo.InventoryEntry{{Kind: "Secret", Namespace: "ns", Name: "s"}}
+	for _, c := range []struct {
+		name          string
+		before, after []kudo.InventoryEntry
+		held, want    bool
+	}{
+		{"the last one goes", foreign, nil, true, false},
+		{"there was none", own, own, true, false},
+		{"it is listed still", foreign, foreign, true, true},
+		{"it was not held", foreign, foreign, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := &kudo.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}, Status: kudo.InstanceStatus{Inventory: c.before}}
+			if c.held {
+				before.Finalizers = []string{kudo.InventoryFinalizer}
+			}
+			after := before.DeepCopy()
+			after.Finalizers, after.Status.Inventory = []string{"written by a client"}, c.after
+			statusStrategy{}.PrepareForUpdate(t.Context(), after, before)
+			if got := slices.Contains(after.Finalizers, kudo.InventoryFinalizer); got != c.want || slices.Contains(after.Finalizers, "written by a client") {
+				t.Errorf("finalizers %v", after.Finalizers)
 			}
 		})
 	}

@@ -102,3 +102,22 @@ func TestInherit(t *testing.T) {
 		t.Error("it was taken in twice")
 	}
 }
+
+// TestDeletedInASerialPhase: what a serial phase of a parallel plan applies and then deletes is not listed.
+func TestDeletedInASerialPhase(t *testing.T) {
+	i, run := newInstance(), newRun("deploy", "1")
+	run.Status = PendingStatus(&kudo.Plan{Strategy: kudo.Parallel, Phases: []kudo.Phase{
+		{Name: "a", Strategy: kudo.Serial, Steps: []kudo.Step{{Name: "apply"}, {Name: "delete"}}}, {Name: "b", Strategy: kudo.Serial, Steps: []kudo.Step{{Name: "apply"}}}}})
+	if err := Take(i, run, now); err != nil {
+		t.Fatal(err)
+	}
+	gone := report("v1", "Pod", "ns", "x", "")
+	gone.Deleted = true
+	run.Status.Phases[0].Steps[0].Objects = []kudo.ObjectExecutionStatus{report("v1", "Pod", "ns", "x", "1", "t")}
+	run.Status.Phases[0].Steps[1].Objects = []kudo.ObjectExecutionStatus{gone}
+	run.Status.Phases[1].Steps[0].Objects = []kudo.ObjectExecutionStatus{report("v1", "Pod", "ns", "y", "2", "t")}
+	Record(i, run, now)
+	if diff := cmp.Diff([]kudo.InventoryEntry{{Version: "v1", Kind: "Pod", Namespace: "ns", Name: "y", UID: "2", Tasks: []string{"t"}}}, i.Status.Inventory); diff != "" {
+		t.Error(diff)
+	}
+}

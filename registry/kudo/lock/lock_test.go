@@ -4,6 +4,7 @@
 package lock
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -201,6 +202,40 @@ func TestRecord(t *testing.T) {
 			}
 			if c := meta.FindStatusCondition(i.Status.Conditions, "Ready"); c.Reason != tc.ready {
 				t.Errorf("Ready has reason %s, want %s", c.Reason, tc.ready)
+			}
+		})
+	}
+}
+
+// TestRecordOfABackup: the end of a plan that does not change the Instance says nothing of objects of which it is known how they are.
+func TestRecordOfABackup(t *testing.T) {
+	for _, tc := range []struct {
+		plan           string
+		before         metav1.ConditionStatus
+		end            kudo.ExecutionStatus
+		status, reason string
+	}{
+		{"backup", "", kudo.ExecutionComplete, "True", "ResourcesReady"},
+		{"backup", metav1.ConditionTrue, kudo.ExecutionComplete, "True", "before"},
+		{"backup", metav1.ConditionFalse, kudo.ExecutionComplete, "False", "before"},
+		{"backup", metav1.ConditionUnknown, kudo.ExecutionComplete, "True", "ResourcesReady"},
+		{"backup", metav1.ConditionFalse, kudo.ExecutionFatalError, "Unknown", "PlanInFatalError"},
+		{"deploy", metav1.ConditionFalse, kudo.ExecutionComplete, "True", "ResourcesReady"},
+		{"update", metav1.ConditionFalse, kudo.ExecutionComplete, "True", "ResourcesReady"},
+		{"upgrade", metav1.ConditionFalse, kudo.ExecutionComplete, "True", "ResourcesReady"},
+	} {
+		t.Run(fmt.Sprint(tc.plan, tc.before, tc.end), func(t *testing.T) {
+			i, run := newInstance(), newRun(tc.plan, "1")
+			if tc.before != "" {
+				setReady(i, tc.before, "before", "", now)
+			}
+			if err := Take(i, run, now); err != nil {
+				t.Fatal(err)
+			}
+			run.Status.Status = tc.end
+			Record(i, run, now)
+			if c := meta.FindStatusCondition(i.Status.Conditions, "Ready"); string(c.Status) != tc.status || c.Reason != tc.reason {
+				t.Errorf("Ready is %s, %s", c.Status, c.Reason)
 			}
 		})
 	}

@@ -15,8 +15,8 @@ import (
 	"kudo.dev/kudo/apis/kudo"
 )
 
-// Record copies how the run stands, and which objects it applied and deleted, into the Instance and, if the run has ended, releases the lock. It returns whether
-// anything changed. A run that does not hold the lock changes nothing.
+// Record copies how the run stands, and which objects it applied and deleted, into the Instance and, if the run has ended, releases the
+// lock. It returns whether anything changed. A run that does not hold the lock changes nothing.
 func Record(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) bool {
 	if !HeldBy(i, run.UID) {
 		return false
@@ -40,14 +40,22 @@ func Record(i *kudo.Instance, run *kudo.PlanExecution, now time.Time) bool {
 	}
 	if run.Status.Status.IsTerminal() {
 		i.Spec.PlanExecution = kudo.InstancePlanExecution{}
-		if run.Status.Status == kudo.ExecutionComplete {
-			setReady(i, metav1.ConditionTrue, "ResourcesReady", "", now)
-		} else {
+		switch {
+		case run.Status.Status != kudo.ExecutionComplete:
 			setReady(i, metav1.ConditionUnknown, "PlanInFatalError", run.Status.Message+wayOut(i, run.Spec.PlanName), now)
+		case changesTheInstance(run.Spec.PlanName) || !judged(i):
+			setReady(i, metav1.ConditionTrue, "ResourcesReady", "", now)
 		}
 		changed = true
 	}
 	return changed
+}
+
+// judged tells whether it is known how the objects of the Instance are. Then the end of a plan that does not change it, such as a backup,
+// says nothing new.
+func judged(i *kudo.Instance) bool {
+	c := meta.FindStatusCondition(i.Status.Conditions, kudo.ReadyConditionType)
+	return c != nil && c.Status != metav1.ConditionUnknown
 }
 
 // wayOut says how an Instance goes whose cleanup has failed.

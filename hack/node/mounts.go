@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"kudo.dev/kudo/hack/node/cgroups"
 )
 
 // settings are what the kubelet wants of the machine: it writes those that differ.
@@ -25,7 +27,7 @@ var settings = map[string]string{
 
 // mount makes the file systems of the node out of the machine's.
 func (n *node) mount() error {
-	own, err := hierarchies()
+	own, err := cgroups.Hierarchies()
 	if err != nil {
 		return err
 	}
@@ -68,10 +70,10 @@ func (m *mounter) mount(source, target, kind string, flags uintptr, data string)
 }
 
 // cgroups mounts each hierarchy anew, from our group downward.
-func (m *mounter) cgroups(own []hierarchy) {
+func (m *mounter) cgroups(own []cgroups.Hierarchy) {
 	const flags = syscall.MS_NOSUID | syscall.MS_NODEV | syscall.MS_NOEXEC
 	const top = "/sys/fs/cgroup"
-	if len(own) == 1 && own[0].controllers == "" {
+	if len(own) == 1 && own[0].Controllers == "" {
 		m.mount("cgroup2", top, "cgroup2", flags, "")
 		// What hands controllers down must have no processes of its own.
 		m.do(os.MkdirAll(top+"/init", 0o755))
@@ -85,8 +87,8 @@ func (m *mounter) cgroups(own []hierarchy) {
 	}
 	m.mount("tmpfs", top, "tmpfs", flags, "mode=755")
 	for _, h := range own {
-		name, named := strings.CutPrefix(h.controllers, "name=")
-		options := h.controllers
+		name, named := strings.CutPrefix(h.Controllers, "name=")
+		options := h.Controllers
 		if named {
 			options = "none," + options
 		}

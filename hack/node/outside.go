@@ -8,7 +8,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -93,49 +92,19 @@ func (n *node) startInside(groups *groups) (*exec.Cmd, io.Closer, error) {
 	return cmd, proceed, startErr
 }
 
-// connect makes the veth pair with one end inside. Both go when the namespace goes.
+// connect makes the veth pair with one end inside, and the way back to the pods, who speak to us with addresses of their
+// own. All of it goes when the namespace goes.
 func (n *node) connect(pid int) error {
 	for _, args := range [][]string{
 		{"link", "add", n.link(), "type", "veth", "peer", "name", "eth0", "netns", strconv.Itoa(pid)},
 		{"addr", "add", n.outerIP() + "/24", "dev", n.link()},
 		{"link", "set", n.link(), "up"},
+		{"route", "add", n.podCIDR(), "via", n.innerIP(), "dev", n.link()},
 	} {
 		if err := ip(args...); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// forward leads connections from the node to kube-apiserver, which listens on loopback only.
-func (n *node) forward() error {
-	port := strconv.Itoa(n.apiPort)
-	listener, err := net.Listen("tcp", net.JoinHostPort(n.outerIP(), port))
-	if err != nil {
-		return err
-	}
-	go func() {
-		for {
-			from, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer from.Close()
-				to, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", port))
-				if err != nil {
-					return
-				}
-				defer to.Close()
-				done := make(chan struct{}, 2)
-				transfer := func(to, from net.Conn) { _, _ = io.Copy(to, from); done <- struct{}{} }
-				go transfer(to, from)
-				go transfer(from, to)
-				// Both are TLS, where half a connection is of no use.
-				<-done
-			}()
-		}
-	}()
 	return nil
 }
 

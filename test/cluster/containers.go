@@ -43,6 +43,13 @@ const (
 // nodeParts are the folders with what hack/kube/node.sh makes.
 type nodeParts struct{ programs, images string }
 
+// BuildNode builds what the node of ModeContainers consists of, unless it was built before, and tells log what it does. That
+// takes some minutes and needs what ContainersMissing asks for, modules of Go and packages of Debian.
+func BuildNode(ctx context.Context, log func(format string, args ...any)) error {
+	_, err := findNodeParts(ctx, log)
+	return err
+}
+
 // findNodeParts builds the programs and the images of a node, or finds what was built before.
 func findNodeParts(ctx context.Context, log func(string, ...any)) (nodeParts, error) {
 	if missing := ContainersMissing(); len(missing) > 0 {

@@ -9,9 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
+
+	"kudo.dev/kudo/hack/node/cgroups"
 )
 
 // containerPrograms are the programs of a node that are not built here, with the Debian packages that have them.
@@ -36,11 +36,8 @@ func ContainersMissing() []string {
 	if err != nil || !bytes.Contains(filesystems, []byte("\toverlay\n")) {
 		missing = append(missing, "the kernel has no overlay file system: modprobe overlay")
 	}
-	// The first lists what v1 may have, the second what v2 has.
-	v1, _ := os.ReadFile("/proc/cgroups")
-	v2, _ := os.ReadFile("/sys/fs/cgroup/cgroup.controllers")
-	if !bytes.Contains(v1, []byte("\nmemory\t")) && !slices.Contains(strings.Fields(string(v2)), "memory") {
-		missing = append(missing, "the kernel has no memory cgroups")
+	if _, err := cgroups.Hierarchies(); err != nil {
+		missing = append(missing, err.Error())
 	}
 	cmd := exec.Command("true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{

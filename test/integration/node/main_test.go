@@ -4,9 +4,12 @@
 package node
 
 import (
+	"context"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"kudo.dev/kudo/test/cluster"
@@ -24,7 +27,13 @@ func TestMain(m *testing.M) {
 	os.Exit(room.Main(m))
 }
 
-// possible skips where there can be no real containers.
+// built builds the node once. A test that ends does not end this: others need it, too.
+var built = sync.OnceValue(func() error {
+	return cluster.BuildNode(context.Background(), func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) })
+})
+
+// possible skips where there can be no real containers. With KUDO_NODE=required it is a failure if what they need cannot be
+// fetched or built: that is for a machine on which this is known to work.
 func possible(t *testing.T) {
 	t.Helper()
 	if os.Getenv("KUDO_E2E") == "" {
@@ -32,6 +41,11 @@ func possible(t *testing.T) {
 	}
 	if missing := cluster.ContainersMissing(); len(missing) > 0 {
 		t.Skipf("no real containers on this machine: %s", strings.Join(missing, "; "))
+	}
+	if err := built(); err != nil && os.Getenv("KUDO_NODE") == "required" {
+		t.Fatal(err)
+	} else if err != nil {
+		t.Skipf("no real containers, because what they need cannot be had here: %v", err)
 	}
 }
 

@@ -28,7 +28,7 @@ var yamlMutations = []mutation{
 	{"typo in a field", func(m *mutant) bool {
 		file := yamlFiles[m.IntN(2)]
 		k := m.pickKey(m.document(file), func(k key) bool {
-			return !slices.Contains([]string{"description", "displayName", "hint", "url", "email"}, k.node.Value)
+			return !slices.Contains([]string{"description", "displayName", "hint", "url", "email", "kudoVersion"}, k.node.Value)
 		})
 		if k == nil {
 			return false

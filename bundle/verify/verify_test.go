@@ -106,6 +106,12 @@ func TestRules(t *testing.T) {
 		{"typo", "operator.yaml", "    phases:", "    strategi: serial\n    phases:", []string{`error operator.yaml:12:5: plans.deploy: there is no field "strategi"; did you mean "strategy"?`}},
 		{"unknown field", "operator.yaml", "", "x-team: {a: b}\n", []string{`warning operator.yaml:17:1: the file: there is no field "x-team", so it has no effect`}},
 		{"typo for people", "params.yaml", "", "  desription: x\n", []string{`warning params.yaml:4:3: parameters[0]: there is no field "desription"; did you mean "description"?`}},
+		{"words of their own", "operator.yaml", "", "home: https://example.com\ntags: [a]\nversion: 1\nkubeVersion: '>=1.25'\n", []string{
+			`warning operator.yaml:17:1: the file: there is no field "home"`, `warning operator.yaml:18:1: the file: there is no field "tags"`,
+			`warning operator.yaml:19:1: the file: there is no field "version"`, `warning operator.yaml:20:1: the file: there is no field "kubeVersion"`}},
+		{"words of their own in a parameter", "params.yaml", "", "  note: x\n  tip: x\n  mutable: true\n  grouping: x\n", []string{
+			`warning params.yaml:4:3: parameters[0]: there is no field "note"`, `warning params.yaml:5:3: parameters[0]: there is no field "tip"`,
+			`warning params.yaml:6:3: parameters[0]: there is no field "mutable"`, `warning params.yaml:7:3: parameters[0]: there is no field "grouping"`}},
 		{"letter case", "operator.yaml", "operatorVersion", "operatorversion", []string{`warning operator.yaml:3:1: the file: write "operatorversion" as "operatorVersion"`}},
 		{"key twice", "operator.yaml", "", "name: op\n", []string{`error operator.yaml:17:1: the file: the key "name" is there twice, first in line 2`}},
 		{"two documents", "operator.yaml", "", "---\nname: b\n", []string{`warning operator.yaml: only the first YAML document is read`}},

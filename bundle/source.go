@@ -96,6 +96,9 @@ func (a *archive) at(name string) (source, error) {
 	if strings.HasSuffix(inside, ".tgz") {
 		return nil, fmt.Errorf("%q is an archive within the archive %s; put its folder there instead", name, a.location)
 	}
+	if inside == "." {
+		inside = ""
+	}
 	return &archive{location: a.location, root: inside, data: a.data}, nil
 }
 

@@ -142,6 +142,26 @@ func TestResolveInArchives(t *testing.T) {
 	}
 }
 
+// In an archive, too, a path may lead back to the package at its root.
+func TestCirclesInArchives(t *testing.T) {
+	for name, operators := range map[string]map[string][]string{
+		"parent-1.0.0 -> parent-1.0.0":                {"parent": {"."}},
+		"parent-1.0.0 -> child-1.0.0 -> parent-1.0.0": {"parent": {"./child"}, "parent/child": {".."}},
+	} {
+		data, err := bundle.Pack(filepath.Join(tree(t, operators), "parent"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := bundle.ReadArchive("parent.tgz", bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := (resolve.Resolver{}).Resolve(context.Background(), p); err == nil || !strings.Contains(err.Error(), "cyclic package dependency") || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestResolveErrors(t *testing.T) {
 	circle := cluster{"a": version("a", "", "2.0.0", "b"), "b": version("b", "", "1.0.0", "a"), "back": version("back", "", "1.0.0", "parent")}
 	many := map[string][]string{"parent": nil}

@@ -91,10 +91,14 @@ func (c *cluster) resources(ctx context.Context, location string, p *bundle.Pack
 	return &parts{operator: operator, version: version, instance: instance, children: children}, nil
 }
 
-// checkKubernetes refuses operators, the children too, that need a newer Kubernetes than the cluster has.
+// checkKubernetes refuses operators, the children too, that need a newer Kubernetes than the cluster has. Only the package
+// itself has to say what it needs: KUDO does not look at its children.
 func (p *parts) checkKubernetes(server string) error {
 	for _, child := range p.children {
 		if child.Operator == nil {
+			continue
+		}
+		if _, err := semver.NewVersion(child.Operator.Spec.KubernetesVersion); err != nil {
 			continue
 		}
 		if err := checkKubernetesVersion(child.Operator.Spec.KubernetesVersion, server); err != nil {

@@ -104,6 +104,22 @@ func TestInstallRefusesChildren(t *testing.T) {
 	}
 }
 
+// What a child says about Kubernetes is no reason to refuse it if nobody can read it.
+func TestInstallChildrenWithoutKubernetesVersion(t *testing.T) {
+	for _, version := range []string{"", "any", "1.x"} {
+		root := t.TempDir()
+		writePackage(t, filepath.Join(root, "child"), strings.Replace(operatorYAML("child", "0.0.1"), "1.25.0", version, 1), "")
+		f := newFixture(t)
+		if err := f.kudo(t, "install", writePackage(t, filepath.Join(root, "parent"), operatorYAML("parent", "0.1.0", "../child"), "")); err != nil {
+			t.Errorf("%q: %v", version, err)
+		}
+		err := f.kudo(t, "install", filepath.Join(root, "child"))
+		if err == nil || !strings.Contains(err.Error(), "unable to parse operators kubernetes version") {
+			t.Errorf("%q of the package itself: %v", version, err)
+		}
+	}
+}
+
 // A misspelt field is told of, and the package installed: KUDO did not mind.
 func TestInstallWarnsOfTypos(t *testing.T) {
 	folder := writePackage(t, t.TempDir(), operatorYAML("x", "0.1.0")+"  backup: {stategy: parallel}\n", "")

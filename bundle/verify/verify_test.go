@@ -197,6 +197,20 @@ plans:
 	}
 }
 
+// An object whose name is empty unless somebody asks for the object is none in every run, and no mistake.
+func TestNamesThatAreEmptyByDefault(t *testing.T) {
+	for _, parameter := range []string{`{name: secret, default: ""}`, `{name: secret, type: string, default: ""}`, `{name: secret, default: "", enum: ["", tls]}`} {
+		content := valid()
+		content["operator.yaml"] = strings.Replace(content["operator.yaml"], "plans:", "- {name: toggle, kind: Toggle, spec: {resources: [b.yaml], parameter: on}}\nplans:", 1)
+		content["operator.yaml"] = strings.Replace(content["operator.yaml"], "tasks: [apply]", "tasks: [apply, toggle]", 1)
+		content["params.yaml"] += "- {name: on, type: boolean, default: false}\n- " + parameter + "\n- {name: size, type: integer, required: false}\n"
+		content["templates/b.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Params.secret }}, annotations: {size: \"{{ .Params.size }}\"}}\n"
+		if found := findings(t, content); found != nil {
+			t.Errorf("%s: %s", parameter, strings.Join(found, "\n"))
+		}
+	}
+}
+
 func TestExtendedChecks(t *testing.T) {
 	content := valid()
 	content["params.yaml"] = "groups: [{name: g, displayName: 'name:'}]\nparameters:\n- {name: greeting, default: hello, description: says hello}\n"

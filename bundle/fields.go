@@ -54,6 +54,17 @@ func (p *Package) Mistakes() []Mistake {
 	return mistakes
 }
 
+// Misspelt returns those of the Mistakes that most likely are not meant so, and have no effect.
+func (p *Package) Misspelt() []Mistake {
+	var misspelt []Mistake
+	for _, mistake := range p.Mistakes() {
+		if mistake.Kind == Misspelt {
+			misspelt = append(misspelt, mistake)
+		}
+	}
+	return misspelt
+}
+
 // fieldCheck compares YAML with a Go type.
 type fieldCheck struct {
 	file     string

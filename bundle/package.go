@@ -35,6 +35,8 @@ type Package struct {
 	nodes map[string]*yaml.Node
 	// paths are those of templates in the package, by their names.
 	paths map[string]string
+	// values are those of operator.yaml and params.yaml, bytes those of all files.
+	values, bytes int
 	// several are the files of more than one YAML document, of which only the first was read.
 	several []string
 }
@@ -46,6 +48,10 @@ func (p *Package) Location() string {
 	}
 	return p.source.String()
 }
+
+// Size is how many values operator.yaml and params.yaml have, an alias counted for all it stands for, and how many bytes all
+// files of the package have. Whoever keeps several packages in memory limits both.
+func (p *Package) Size() (values, bytes int) { return p.values, p.bytes }
 
 // TemplateFile is the path in the package of a template.
 func (p *Package) TemplateFile(name string) string {

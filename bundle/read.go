@@ -40,7 +40,7 @@ func ReadArchive(location string, r io.Reader) (*Package, error) {
 	if err != nil {
 		return nil, fmt.Errorf("operator package %q: %w", location, err)
 	}
-	return load(&archive{location: location, data: data})
+	return load(newArchive(location, data))
 }
 
 // Child reads the package that a KudoOperator task of this one names in spec.package, if it names a path or a URL. A
@@ -92,8 +92,9 @@ func parse(read files) (*Package, error) {
 		if !ok {
 			return nil, fmt.Errorf("the file %s is missing at its root", file.name)
 		}
-		node, wrong := decode(file.name, data, file.into)
+		node, values, wrong := decode(file.name, data, file.into)
 		p.nodes[file.name] = node
+		p.values += values
 		faults = append(faults, wrong...)
 		if *file.version == "" {
 			*file.version = APIVersion
@@ -106,6 +107,7 @@ func parse(read files) (*Package, error) {
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(read)) {
+		p.bytes += len(read[file])
 		if !isTemplate(file) {
 			continue
 		}

@@ -206,13 +206,39 @@ func sparse(t *testing.T, size int) []byte {
 }
 
 func TestReadArchiveSparse(t *testing.T) {
-	content, err := readArchive(sparse(t, 1000), "")
+	content, err := newArchive("x.tgz", sparse(t, 1000)).read()
 	if err != nil || len(content["templates/a.yaml"]) != 1000 {
 		t.Errorf("got %d bytes, %v", len(content["templates/a.yaml"]), err)
 	}
 	bomb := sparse(t, 300<<20)
-	if _, err := readArchive(bomb, ""); !errors.Is(err, errTooLong) {
+	if _, err := newArchive("x.tgz", bomb).read(); !errors.Is(err, errTooLong) {
 		t.Errorf("%d bytes were unpacked to %d MiB: %v", len(bomb), 300, err)
+	}
+}
+
+// However many packages an archive holds, it is unpacked once, and a fault in one of them is none of the others.
+func TestReadArchiveOnce(t *testing.T) {
+	content := minimal()
+	for _, child := range []string{"a", "b"} {
+		for name, text := range minimal() {
+			content[child+"/"+name] = text
+		}
+		content[child+"/templates/"+child+".yaml"] = child
+	}
+	content["b/templates/long.yaml"] = strings.Repeat("#", maxFile+1)
+	data := pack(t, content)
+	p, err := load(newArchive("x.tgz", data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Nobody can unpack it again.
+	clear(data)
+	a, err := p.Child(t.Context(), "./a")
+	if err != nil || a.Templates["a.yaml"] != "a" || len(p.Templates) != 0 {
+		t.Errorf("got %v, %v", a, err)
+	}
+	if _, err := p.Child(t.Context(), "./b"); err == nil || !strings.Contains(err.Error(), `operator package "x.tgz!b": templates/long.yaml: it is longer than`) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -79,4 +79,26 @@ var archiveMutations = []mutation{
 		}
 		return m.expect("templates/mutant", "the files of the package have more than")
 	}},
+	{"children that are too much together", func(m *mutant) bool {
+		values, text := "mutant: ["+strings.Repeat("1,", 95_000)+"]\n", strings.Repeat("# 345678\n", 1<<20/9)
+		inArchive, inTemplates := m.IntN(2) == 0, m.IntN(2) == 0
+		var tasks strings.Builder
+		for i := range 25 {
+			fmt.Fprintf(&tasks, "- {name: mutant%d, kind: KudoOperator, spec: {package: ./mutant%d}}\n", i, i)
+			folder := fmt.Sprintf("mutant%d/", i)
+			m.files[folder+"operator.yaml"] = fmt.Sprintf("name: mutant%d\noperatorVersion: 1.0.0\n", i)
+			m.files[folder+"params.yaml"] = ""
+			if inTemplates {
+				m.files[folder+"templates/a.yaml"] = text
+			} else {
+				m.files[folder+"operator.yaml"] += values
+				m.files[folder+"params.yaml"] = values
+			}
+		}
+		m.appendTo("operator.yaml", "tasks", tasks.String())
+		if inArchive {
+			m.raw = func(data []byte) []byte { return data }
+		}
+		return m.expect("together", m.folder)
+	}},
 }

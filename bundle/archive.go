@@ -68,6 +68,9 @@ func (c contents) below(root string) (files, error) {
 			}
 			name = rest
 		}
+		if dotFile(name) && (m.isLink || m.err != nil || content[name] != nil || len(m.data) > left) {
+			continue
+		}
 		if m.isLink {
 			if wanted(name) || strings.HasPrefix(name, templatesFolder) {
 				return nil, fmt.Errorf("%s: it is a link to %q, and an archive has no files that it could point to; put the file itself there", name, m.link)

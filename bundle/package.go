@@ -26,7 +26,8 @@ type Package struct {
 	Operator OperatorFile
 	// Params is the content of params.yaml.
 	Params ParamsFile
-	// Templates are the texts of the files below templates/, by their path below it, with slashes.
+	// Templates are the texts of the files below templates/, by their path below it, with slashes. Those that operator.yaml
+	// does not name are missing if they begin with a dot, or are not UTF-8.
 	Templates map[string]string
 
 	// source is where the package was read from, so that paths in it can be followed.
@@ -37,6 +38,8 @@ type Package struct {
 	paths map[string]string
 	// values are those of operator.yaml and params.yaml, bytes those of all files.
 	values, bytes int
+	// notText are the faults of templates that nothing names.
+	notText []*Fault
 	// several are the files of more than one YAML document, of which only the first was read.
 	several []string
 }
@@ -63,6 +66,9 @@ func (p *Package) TemplateFile(name string) string {
 
 // MoreDocuments names the files of which only the first YAML document was read, though there are more.
 func (p *Package) MoreDocuments() []string { return p.several }
+
+// NotText says which templates were left out because they are not UTF-8, and where. Nothing in operator.yaml names them.
+func (p *Package) NotText() []*Fault { return p.notText }
 
 // OperatorFile is the content of operator.yaml.
 type OperatorFile struct {

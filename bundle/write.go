@@ -59,7 +59,7 @@ func Pack(location string) ([]byte, error) {
 			return err
 		case hidden(path, entry):
 			return fs.SkipDir
-		case entry.IsDir() || path == ArchiveName(p) || !entry.Type().IsRegular() && !wanted(path):
+		case entry.IsDir() || path == ArchiveName(p) || !entry.Type().IsRegular() && (!wanted(path) || dotFile(path)):
 			return nil
 		}
 		if err := add(archive, root, path); err != nil {

@@ -145,6 +145,8 @@ func TestRules(t *testing.T) {
 		{"template does not parse", "templates/a.yaml", "", "{{ if }}\n", []string{`error templates/a.yaml:7: missing value for if`, `warning params.yaml:2: parameter "greeting" defined but not used.`}},
 		{"unused template", "templates/b.yaml", "", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n", []string{`warning templates/b.yaml: template "b.yaml" is not referenced by any task`}},
 		{"no objects", "templates/a.yaml", "kind: ConfigMap", "", []string{`error templates/a.yaml: rendered with the defaults, the document that begins in line 1: kind is missing`}},
+		{"files of editors", "templates/.a.yaml.swp", "", "b0VIM\xff", nil},
+		{"unused template that is no text", "templates/b.yaml", "", "a: b\n# \xff", []string{"warning templates/b.yaml:2:3: the byte 0xff is not UTF-8"}},
 		{"namespace", "templates/a.yaml", "", "---\napiVersion: v1\nkind:  Namespace\nmetadata: {name: x}\n", []string{`error templates/a.yaml:9: template "a.yaml" contains "kind: Namespace"`}},
 		{"namespaceManifest", "operator.yaml", "", "namespaceManifest: ns.yaml\n", []string{`error operator.yaml:17: namespaceManifest "ns.yaml": there is no such template`}},
 		{"Toggle", "operator.yaml", "plans:", "- {name: t, kind: Toggle, spec: {resources: [a.yaml], parameter: nope}}\nplans:", []string{`error operator.yaml:10: parameter "nope" in ToggleTask "t" is not defined`, `warning operator.yaml:10: task "t" defined but not used`}},

@@ -5,8 +5,12 @@ package verify_test
 
 import (
 	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -43,9 +47,18 @@ var archiveMutations = []mutation{
 	}},
 	{"archive that was damaged", func(m *mutant) bool {
 		m.raw = func(data []byte) []byte {
-			// The header of gzip has bytes that mean nothing.
-			data[10+m.IntN(len(data)-10)] ^= byte(1 + m.IntN(255))
-			return data
+			// The header of gzip has bytes that mean nothing, and so do some bits between its blocks.
+			for {
+				damaged := slices.Clone(data)
+				damaged[10+m.IntN(len(data)-10)] ^= byte(1 + m.IntN(255))
+				unzipped, err := gzip.NewReader(bytes.NewReader(damaged))
+				if err == nil {
+					_, err = io.Copy(io.Discard, unzipped)
+				}
+				if err != nil {
+					return damaged
+				}
+			}
 		}
 		return m.expect("mutant.tgz")
 	}},

@@ -15,15 +15,30 @@ import (
 	"strings"
 )
 
-// readArchive unpacks the files of a package into memory: of the one at the root of the archive, or in a folder in it.
-// What the archive has of other files counts towards the limit, as it has to be unpacked too.
-func readArchive(data []byte, root string) (files, error) {
+// contents are the files of an archive that may belong to a package in it: to the one at its root, or to one in a folder.
+type contents []member
+
+// member is one of these files.
+type member struct {
+	// name is the path in the archive, without what is before its root.
+	name string
+	// link is what it points to, if it is a link.
+	link   string
+	isLink bool
+	data   []byte
+	// err says why there is no data.
+	err error
+}
+
+// unpack unpacks an archive into memory, once for all packages in it. What the archive has of other files counts towards the
+// limit, as it has to be unpacked too.
+func unpack(data []byte) (contents, error) {
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("it is neither a folder nor a gzip'd tar (.tgz): %w", err)
 	}
 	stream := &limitedReader{r: unzipped, left: maxUnpacked}
-	u := unpacking{archive: tar.NewReader(stream), root: root, content: files{}, left: maxText}
+	u := unpacking{archive: tar.NewReader(stream), left: maxKept}
 	for {
 		if err := u.next(); errors.Is(err, io.EOF) {
 			break
@@ -41,11 +56,50 @@ func readArchive(data []byte, root string) (files, error) {
 	return u.content, nil
 }
 
+// below returns the files of the package in a folder of the archive, or of the one at its root, which is empty.
+func (c contents) below(root string) (files, error) {
+	content, left := files{}, maxText
+	for _, m := range c {
+		name := m.name
+		if root != "" {
+			rest, inside := strings.CutPrefix(name, root+"/")
+			if !inside {
+				continue
+			}
+			name = rest
+		}
+		if dotFile(name) && (m.isLink || m.err != nil || content[name] != nil || len(m.data) > left) {
+			continue
+		}
+		if m.isLink {
+			if wanted(name) || strings.HasPrefix(name, templatesFolder) {
+				return nil, fmt.Errorf("%s: it is a link to %q, and an archive has no files that it could point to; put the file itself there", name, m.link)
+			}
+			continue
+		}
+		if !wanted(name) {
+			continue
+		}
+		if _, twice := content[name]; twice {
+			return nil, fmt.Errorf("%s: the archive has this file twice; remove one", name)
+		}
+		if m.err == nil {
+			if left -= len(m.data); left < 0 {
+				m.err = errTooMuch
+			}
+		}
+		if m.err != nil {
+			return nil, fmt.Errorf("%s: %w", name, m.err)
+		}
+		content[name] = m.data
+	}
+	return content, nil
+}
+
 // unpacking is the state of unpacking an archive.
 type unpacking struct {
 	archive *tar.Reader
-	root    string
-	content files
+	content contents
 	// left is how many bytes of files may still be kept.
 	left int
 	// entries counts those so far.
@@ -86,42 +140,35 @@ func (u *unpacking) next() error {
 	}
 	// Archives made with "tar -C folder ." have ./operator.yaml, others have /operator.yaml.
 	name := strings.TrimPrefix(path.Clean("/"+slashed), "/")
-	if u.root != "" {
-		below, inside := strings.CutPrefix(name, u.root+"/")
-		if !inside {
-			return nil
-		}
-		name = below
-	}
 	return u.keep(name, header)
 }
 
-// keep adds the file to the content, if it is one of the package.
+// keep adds the file to the content, if it may be one of a package.
 func (u *unpacking) keep(name string, header *tar.Header) error {
-	switch header.Typeflag {
-	case tar.TypeReg:
-	case tar.TypeSymlink, tar.TypeLink:
-		if wanted(name) || strings.HasPrefix(name, templatesFolder) {
-			return fmt.Errorf("%s: it is a link to %q, and an archive has no files that it could point to; put the file itself there", name, header.Linkname)
-		}
+	base := path.Base(name)
+	described := base == OperatorFileName || base == ParamsFileName
+	if !described && !strings.HasPrefix(name, templatesFolder) && !strings.Contains(name, "/"+templatesFolder) {
 		return nil
+	}
+	m := member{name: name}
+	switch {
+	case header.Typeflag == tar.TypeSymlink || header.Typeflag == tar.TypeLink:
+		m.isLink, m.link = true, header.Linkname
+	case header.Typeflag != tar.TypeReg || !described && !strings.Contains(base, ".yaml"):
+		return nil
+	case header.Size > maxFile:
+		m.err = errTooLong
 	default:
-		return nil
+		data, err := readLimited(u.archive, &u.left)
+		if errors.Is(err, errTooMuch) {
+			return errKept
+		}
+		if err != nil {
+			return fmt.Errorf("%s: it cannot be unpacked: %w", name, err)
+		}
+		m.data = data
 	}
-	if !wanted(name) {
-		return nil
-	}
-	if _, twice := u.content[name]; twice {
-		return fmt.Errorf("%s: the archive has this file twice; remove one", name)
-	}
-	if header.Size > maxFile {
-		return fmt.Errorf("%s: %w", name, errTooLong)
-	}
-	data, err := readLimited(u.archive, &u.left)
-	if err != nil {
-		return fmt.Errorf("%s: it cannot be unpacked: %w", name, err)
-	}
-	u.content[name] = data
+	u.content = append(u.content, m)
 	return nil
 }
 

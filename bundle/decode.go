@@ -18,14 +18,16 @@ import (
 // yamlLine matches the place in an error of the YAML parsers.
 var yamlLine = regexp.MustCompile(`(?s)^.*?line (\d+): (.*)$`)
 
-// decode reads operator.yaml or params.yaml into a struct, and returns the nodes from which lines are known. The nodes are
-// nil if the parser that keeps lines, which is the stricter one, cannot read what the other can.
-func decode(file string, text []byte, into any) (*yamlv3.Node, []*Fault) {
+// decode reads operator.yaml or params.yaml into a struct, and returns the nodes from which lines are known, and how many
+// values there are. The nodes are nil if the parser that keeps lines, which is the stricter one, cannot read what the other
+// can.
+func decode(file string, text []byte, into any) (*yamlv3.Node, int, []*Fault) {
 	if fault := checkText(file, text); fault != nil {
-		return nil, []*Fault{fault}
+		return nil, 0, []*Fault{fault}
 	}
-	if roughly(text) > maxValues {
-		return nil, []*Fault{{File: file, Message: fmt.Sprintf("it has more than %d values; an operator package describes one operator", maxValues)}}
+	values := roughly(text)
+	if values > maxValues {
+		return nil, 0, []*Fault{{File: file, Message: fmt.Sprintf("it has more than %d values; an operator package describes one operator", maxValues)}}
 	}
 	node := &yamlv3.Node{}
 	if err := yamlv3.Unmarshal(text, node); err != nil {
@@ -35,12 +37,13 @@ func decode(file string, text []byte, into any) (*yamlv3.Node, []*Fault) {
 		left := maxValues
 		if fault := expand(root, &left, 0); fault != nil {
 			fault.File = file
-			return nil, []*Fault{fault}
+			return nil, 0, []*Fault{fault}
 		}
+		values = maxValues - left
 	}
 	err := yaml.Unmarshal(text, into)
 	if err == nil {
-		return node, nil
+		return node, values, nil
 	}
 	var faults []*Fault
 	if root := content(node); root != nil {
@@ -55,7 +58,7 @@ func decode(file string, text []byte, into any) (*yamlv3.Node, []*Fault) {
 	if len(faults) == 0 {
 		faults = []*Fault{syntax(file, err)}
 	}
-	return nil, faults
+	return nil, 0, faults
 }
 
 // syntax makes a fault of an error of the YAML parser.

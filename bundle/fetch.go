@@ -53,5 +53,5 @@ func fetch(ctx context.Context, location string) (source, error) {
 	if len(data) > maxDownload {
 		return nil, fmt.Errorf("operator package %q: it is longer than %d MiB; an operator package holds only text", name, maxDownload>>20)
 	}
-	return &archive{location: name, data: data}, nil
+	return newArchive(name, data), nil
 }

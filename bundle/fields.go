@@ -20,9 +20,9 @@ type MistakeKind int
 const (
 	// WrongType is a value that cannot be read, such as text where a list is expected.
 	WrongType MistakeKind = iota
-	// Misspelt is a key that the format does not know, and that resembles one it knows.
+	// Misspelt is a key that the format does not know, and that differs by a letter or two from one it knows.
 	Misspelt
-	// UnknownKey is a key that the format does not know. It resembles none, or one that only people read.
+	// UnknownKey is a key that the format does not know. It is far from all others, or close to one that only people read.
 	UnknownKey
 	// OtherCase is a key in other letter case than the format has it. It is read all the same.
 	OtherCase
@@ -52,6 +52,17 @@ func (p *Package) Mistakes() []Mistake {
 		}
 	}
 	return mistakes
+}
+
+// Misspelt returns those of the Mistakes that most likely are not meant so, and have no effect.
+func (p *Package) Misspelt() []Mistake {
+	var misspelt []Mistake
+	for _, mistake := range p.Mistakes() {
+		if mistake.Kind == Misspelt {
+			misspelt = append(misspelt, mistake)
+		}
+	}
+	return misspelt
 }
 
 // fieldCheck compares YAML with a Go type.
@@ -146,9 +157,9 @@ func (c *fieldCheck) fields(node *yaml.Node, t reflect.Type, path string) {
 				return
 			}
 		}
-		if similar := nearest(key.Value, known); similar != "" {
+		if similar, sure := nearest(key.Value, known); similar != "" {
 			kind := Misspelt
-			if forPeople[similar] {
+			if !sure || withoutEffect[similar] {
 				kind = UnknownKey
 			}
 			c.add(kind, key, "%s: there is no field %q; did you mean %q?", name(path), key.Value, similar)
@@ -193,8 +204,8 @@ func (c *fieldCheck) keys(node *yaml.Node, path string, same func(string) string
 	}
 }
 
-// forPeople are the fields that only people read. Packages in the field have them misspelt, and work.
-var forPeople = map[string]bool{"description": true, "displayName": true, "hint": true, "url": true, "email": true}
+// withoutEffect are the fields that only people read. Packages in the field have them misspelt, and work.
+var withoutEffect = map[string]bool{"description": true, "displayName": true, "hint": true, "url": true, "email": true, "kudoVersion": true}
 
 // name is how messages name a path.
 func name(path string) string {

@@ -34,7 +34,12 @@ func (f folder) read() (files, error) {
 		if entries++; entries > maxEntries {
 			return errEntries
 		}
+		before := left
 		data, err := readFile(root, path, entry, &left)
+		if err != nil && dotFile(path) {
+			left = before
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}

@@ -22,6 +22,8 @@ const (
 	maxFile = 3 << 19
 	// maxText is how long all files that are read may be together.
 	maxText = 4 << 20
+	// maxKept is how long all files that an archive has for all packages in it may be together.
+	maxKept = 16 << 20
 	// maxEntries is how many files and folders a package may have.
 	maxEntries = 10_000
 	// maxValues is how many values operator.yaml and params.yaml may have, each; an alias counts for all it stands for.
@@ -38,6 +40,9 @@ var errTooLong = errors.New("it is longer than 1.5 MiB; all templates together h
 
 // errTooMuch is the error of files that are beyond maxText together.
 var errTooMuch = fmt.Errorf("with it, the files of the package have more than %d MiB; all templates together have to fit into one OperatorVersion of 1.5 MiB", maxText>>20)
+
+// errKept is the error of an archive beyond maxKept.
+var errKept = fmt.Errorf("the files of the operator packages in the archive have more than %d MiB together; pack operators apart, and name them by URL", maxKept>>20)
 
 // errEntries is the error of a package beyond maxEntries.
 var errEntries = fmt.Errorf("the package has more than %d files and folders; an operator package holds operator.yaml, params.yaml and templates", maxEntries)

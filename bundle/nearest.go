@@ -5,20 +5,22 @@ package bundle
 
 import "strings"
 
-// nearest returns the known name that somebody may have meant, or "" if none resembles what was written.
-func nearest(written string, known []string) string {
-	best, least := "", 0
+// nearest returns the known name that somebody may have meant, or "" if none resembles what was written. It is sure of a name
+// that a slip of the finger turns into what was written: one letter in names of up to five, two in longer ones. It is not
+// sure of a name that is part of what was written, or the other way round: version may be a word of its own.
+func nearest(written string, known []string) (name string, sure bool) {
+	least := 0
 	letters := plain(written)
 	for _, candidate := range known {
 		other := plain(candidate)
 		d := distance(letters, other)
-		similar := d <= max(2, len(other)/3) && d < len(other) ||
-			len(other) >= 4 && strings.Contains(letters, other) || len(letters) >= 4 && strings.Contains(other, letters)
-		if similar && (best == "" || d < least) {
-			best, least = candidate, d
+		within := len(other) >= 4 && strings.Contains(letters, other) || len(letters) >= 4 && strings.Contains(other, letters)
+		slip := d <= 1 && len(other) > 1 || d == 2 && min(len(letters), len(other)) > 5 && !within
+		if slip && !sure || (slip || within && !sure) && (name == "" || d < least) {
+			name, sure, least = candidate, slip, d
 		}
 	}
-	return best
+	return name, sure
 }
 
 // plain leaves letters and digits only, in lower case: display-name is displayName.

@@ -26,7 +26,8 @@ type Package struct {
 	Operator OperatorFile
 	// Params is the content of params.yaml.
 	Params ParamsFile
-	// Templates are the texts of the files below templates/, by their path below it, with slashes.
+	// Templates are the texts of the files below templates/, by their path below it, with slashes. Those that operator.yaml
+	// does not name are missing if they begin with a dot, or are not UTF-8.
 	Templates map[string]string
 
 	// source is where the package was read from, so that paths in it can be followed.
@@ -35,6 +36,10 @@ type Package struct {
 	nodes map[string]*yaml.Node
 	// paths are those of templates in the package, by their names.
 	paths map[string]string
+	// values are those of operator.yaml and params.yaml, bytes those of all files.
+	values, bytes int
+	// notText are the faults of templates that nothing names.
+	notText []*Fault
 	// several are the files of more than one YAML document, of which only the first was read.
 	several []string
 }
@@ -47,6 +52,10 @@ func (p *Package) Location() string {
 	return p.source.String()
 }
 
+// Size is how many values operator.yaml and params.yaml have, an alias counted for all it stands for, and how many bytes all
+// files of the package have. Whoever keeps several packages in memory limits both.
+func (p *Package) Size() (values, bytes int) { return p.values, p.bytes }
+
 // TemplateFile is the path in the package of a template.
 func (p *Package) TemplateFile(name string) string {
 	if path, ok := p.paths[name]; ok {
@@ -57,6 +66,9 @@ func (p *Package) TemplateFile(name string) string {
 
 // MoreDocuments names the files of which only the first YAML document was read, though there are more.
 func (p *Package) MoreDocuments() []string { return p.several }
+
+// NotText says which templates were left out because they are not UTF-8, and where. Nothing in operator.yaml names them.
+func (p *Package) NotText() []*Fault { return p.notText }
 
 // OperatorFile is the content of operator.yaml.
 type OperatorFile struct {

@@ -61,10 +61,17 @@ func TestMistakesFollowMerges(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	known := []string{"name", "displayName", "description", "default", "enum", "type"}
-	for written, want := range map[string]string{"nmae": "name", "display-name": "displayName", "defaults": "default", "tpye": "type",
-		"colour": "", "x": "", "": "", strings.Repeat("ü", 1000): ""} {
-		if got := nearest(written, known); got != want {
+	known := []string{"name", "displayName", "description", "default", "enum", "type", "required", "immutable", "group", "hint", "prio", "tasks", "operatorVersion", "appVersion", "kudoVersion"}
+	// An exclamation mark stands for a name that is surely meant.
+	for written, want := range map[string]string{"nmae": "name!", "display-name": "displayName!", "defaults": "default!", "tpye": "type!", "nam": "name!", "naame": "name!",
+		"requierd": "required!", "imutabel": "immutable!", "groups": "group!", "operatrVersion": "operatorVersion!", "kubeVersion": "kudoVersion!",
+		"version": "appVersion", "mutable": "immutable", "grouping": "group", "defaultValue": "default",
+		"home": "", "tags": "", "note": "", "tip": "", "colour": "", "x": "", "": "", strings.Repeat("ü", 1000): ""} {
+		got, sure := nearest(written, known)
+		if sure {
+			got += "!"
+		}
+		if got != want {
 			t.Errorf("%.20q: got %q, want %q", written, got, want)
 		}
 	}

@@ -40,7 +40,7 @@ func ReadArchive(location string, r io.Reader) (*Package, error) {
 	if err != nil {
 		return nil, fmt.Errorf("operator package %q: %w", location, err)
 	}
-	return load(&archive{location: location, data: data})
+	return load(newArchive(location, data))
 }
 
 // Child reads the package that a KudoOperator task of this one names in spec.package, if it names a path or a URL. A
@@ -92,8 +92,9 @@ func parse(read files) (*Package, error) {
 		if !ok {
 			return nil, fmt.Errorf("the file %s is missing at its root", file.name)
 		}
-		node, wrong := decode(file.name, data, file.into)
+		node, values, wrong := decode(file.name, data, file.into)
 		p.nodes[file.name] = node
+		p.values += values
 		faults = append(faults, wrong...)
 		if *file.version == "" {
 			*file.version = APIVersion
@@ -105,14 +106,20 @@ func parse(read files) (*Package, error) {
 			p.several = append(p.several, file.name)
 		}
 	}
+	named := p.namedTemplates()
 	for _, file := range slices.Sorted(maps.Keys(read)) {
-		if !isTemplate(file) {
+		p.bytes += len(read[file])
+		name := templateName(file)
+		if !isTemplate(file) || dotFile(file) && !named[name] {
 			continue
 		}
 		if fault := checkText(file, read[file]); fault != nil {
+			if !named[name] {
+				p.notText = append(p.notText, fault)
+				continue
+			}
 			faults = append(faults, fault)
 		}
-		name := templateName(file)
 		if other, taken := p.paths[name]; taken {
 			faults = append(faults, &Fault{File: file, Message: fmt.Sprintf("%s and %s are both the template %q; rename one", other, file, name)})
 		}
@@ -120,6 +127,18 @@ func parse(read files) (*Package, error) {
 		p.Templates[name] = string(read[file])
 	}
 	return p, join(faults)
+}
+
+// namedTemplates are the templates that operator.yaml names.
+func (p *Package) namedTemplates() map[string]bool {
+	named := map[string]bool{p.Operator.NamespaceManifest: true}
+	for i := range p.Operator.Tasks {
+		spec := &p.Operator.Tasks[i].Spec
+		for _, name := range append([]string{spec.Pod, spec.ParameterFile}, spec.Resources...) {
+			named[name] = true
+		}
+	}
+	return named
 }
 
 // wanted says whether a file belongs to a package; others are ignored.
@@ -133,6 +152,10 @@ func isTemplate(file string) bool {
 	folder, name := path.Split(file)
 	return strings.HasPrefix(folder, templatesFolder) && strings.Contains(name, ".yaml")
 }
+
+// dotFile says whether a file is most likely one that a tool leaves beside a template, such as .a.yaml.swp of an editor, or
+// ._a.yaml of an archive from macOS. What cannot be read of these is no fault of the package.
+func dotFile(file string) bool { return strings.HasPrefix(path.Base(file), ".") }
 
 // templateName is what follows the last "templates/", or the whole path if there is none.
 func templateName(file string) string {

@@ -110,6 +110,45 @@ func TestReadArchivePaths(t *testing.T) {
 	}
 }
 
+// What tools leave among the templates is no part of the package, unless a task names it, and no reason to refuse it.
+func TestReadIgnoresFilesOfTools(t *testing.T) {
+	content := minimal()
+	content["operator.yaml"] += "tasks: [{name: t, kind: Apply, spec: {resources: [.named.yaml, a.yaml]}}]\n"
+	for name, text := range map[string]string{"a.yaml": "a", ".named.yaml": "named", ".a.yaml.swp": "b0VIM\xff", "._a.yaml": "\x00\x05\x16\x07\xff",
+		".long.yaml.swp": strings.Repeat("x", maxFile+1), "sub/.b.yaml": "b", "old.yaml": "caf\xe9"} {
+		content["templates/"+name] = text
+	}
+	folder := write(t, content)
+	// The lock of Emacs is a link to nowhere.
+	if err := os.Symlink("me@host.1:2", filepath.Join(folder, "templates", ".#a.yaml")); err != nil {
+		t.Skip("no symbolic links here")
+	}
+	fromFolder, err := Read(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := Pack(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromArchive, err := ReadArchive("x.tgz", bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*Package{fromFolder, fromArchive} {
+		if diff := cmp.Diff(map[string]string{"a.yaml": "a", ".named.yaml": "named"}, p.Templates); diff != "" {
+			t.Error(diff)
+		}
+		if faults := p.NotText(); len(faults) != 1 || faults[0].File != "templates/old.yaml" {
+			t.Errorf("got %v", faults)
+		}
+	}
+	content["operator.yaml"] = strings.ReplaceAll(content["operator.yaml"], ".named.yaml", ".a.yaml.swp")
+	if _, err := Read(write(t, content)); err == nil || !strings.Contains(err.Error(), "templates/.a.yaml.swp:1:6: the byte 0xff is not UTF-8") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestReadIsLenient(t *testing.T) {
 	content := minimal()
 	content["operator.yaml"] = "Name: x\noperatorversion: 1.0\nappVersion: 2.50\nkubernetesVersion: 1.10\nkudoVersion: yes\nfuture: {a: b}\n"
@@ -206,13 +245,39 @@ func sparse(t *testing.T, size int) []byte {
 }
 
 func TestReadArchiveSparse(t *testing.T) {
-	content, err := readArchive(sparse(t, 1000), "")
+	content, err := newArchive("x.tgz", sparse(t, 1000)).read()
 	if err != nil || len(content["templates/a.yaml"]) != 1000 {
 		t.Errorf("got %d bytes, %v", len(content["templates/a.yaml"]), err)
 	}
 	bomb := sparse(t, 300<<20)
-	if _, err := readArchive(bomb, ""); !errors.Is(err, errTooLong) {
+	if _, err := newArchive("x.tgz", bomb).read(); !errors.Is(err, errTooLong) {
 		t.Errorf("%d bytes were unpacked to %d MiB: %v", len(bomb), 300, err)
+	}
+}
+
+// However many packages an archive holds, it is unpacked once, and a fault in one of them is none of the others.
+func TestReadArchiveOnce(t *testing.T) {
+	content := minimal()
+	for _, child := range []string{"a", "b"} {
+		for name, text := range minimal() {
+			content[child+"/"+name] = text
+		}
+		content[child+"/templates/"+child+".yaml"] = child
+	}
+	content["b/templates/long.yaml"] = strings.Repeat("#", maxFile+1)
+	data := pack(t, content)
+	p, err := load(newArchive("x.tgz", data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Nobody can unpack it again.
+	clear(data)
+	a, err := p.Child(t.Context(), "./a")
+	if err != nil || a.Templates["a.yaml"] != "a" || len(p.Templates) != 0 {
+		t.Errorf("got %v, %v", a, err)
+	}
+	if _, err := p.Child(t.Context(), "./b"); err == nil || !strings.Contains(err.Error(), `operator package "x.tgz!b": templates/long.yaml: it is longer than`) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -155,13 +155,12 @@ func TestResourcesErrors(t *testing.T) {
 // All operators that come with the project load, and so do real packages, which are not part of the repository:
 // KUDO_SHARED says where they are.
 func TestPackagesLoad(t *testing.T) {
-	shared := os.Getenv("KUDO_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	for _, folder := range []string{example, filepath.Join(shared, "operators")} {
-		packages, _ := filepath.Glob(filepath.Join(folder, "*", OperatorFileName))
-		t.Run(filepath.Base(filepath.Dir(folder)), func(t *testing.T) {
+	for name, folder := range map[string]string{"artifacts": example, "shared": filepath.Join(os.Getenv("KUDO_SHARED"), "operators")} {
+		t.Run(name, func(t *testing.T) {
+			if name == "shared" && os.Getenv("KUDO_SHARED") == "" {
+				t.Skip("no real operator packages: set KUDO_SHARED to the folder that holds operators/")
+			}
+			packages, _ := filepath.Glob(filepath.Join(folder, "*", OperatorFileName))
 			if len(packages) == 0 {
 				t.Skip("no operator packages in " + folder + "; set KUDO_SHARED to the folder that holds operators/")
 			}

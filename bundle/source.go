@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // source is where a package comes from: a folder, or a folder in an archive.
@@ -52,7 +53,7 @@ func open(ctx context.Context, location string) (source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the operator package: %w", err)
 	}
-	return &archive{location: location, data: data}, nil
+	return newArchive(location, data), nil
 }
 
 // folder is a package in a folder.
@@ -75,8 +76,13 @@ type archive struct {
 	location string
 	// root is the folder in the archive, empty for the archive itself.
 	root string
-	// data is the archive, packed.
-	data []byte
+	// unpacked are the files in it. All packages in the archive share them.
+	unpacked func() (contents, error)
+}
+
+// newArchive is the package at the root of an archive. It is unpacked when it is read.
+func newArchive(location string, data []byte) *archive {
+	return &archive{location: location, unpacked: sync.OnceValues(func() (contents, error) { return unpack(data) })}
 }
 
 // String returns the location, and the folder in it.
@@ -96,8 +102,17 @@ func (a *archive) at(name string) (source, error) {
 	if strings.HasSuffix(inside, ".tgz") {
 		return nil, fmt.Errorf("%q is an archive within the archive %s; put its folder there instead", name, a.location)
 	}
-	return &archive{location: a.location, root: inside, data: a.data}, nil
+	if inside == "." {
+		inside = ""
+	}
+	return &archive{location: a.location, root: inside, unpacked: a.unpacked}, nil
 }
 
-// read unpacks the files of the package.
-func (a *archive) read() (files, error) { return readArchive(a.data, a.root) }
+// read returns the files of the package.
+func (a *archive) read() (files, error) {
+	all, err := a.unpacked()
+	if err != nil {
+		return nil, err
+	}
+	return all.below(a.root)
+}

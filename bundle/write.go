@@ -59,7 +59,7 @@ func Pack(location string) ([]byte, error) {
 			return err
 		case hidden(path, entry):
 			return fs.SkipDir
-		case entry.IsDir() || path == ArchiveName(p) || !entry.Type().IsRegular() && !wanted(path):
+		case entry.IsDir() || path == ArchiveName(p) || !entry.Type().IsRegular() && (!wanted(path) || dotFile(path)):
 			return nil
 		}
 		if err := add(archive, root, path); err != nil {
@@ -70,7 +70,7 @@ func Pack(location string) ([]byte, error) {
 	if err := errors.Join(err, archive.Close(), zipper.Close()); err != nil {
 		return nil, fmt.Errorf("operator package %q cannot be packed: %w", location, err)
 	}
-	if _, err := readArchive(out.Bytes(), ""); err != nil {
+	if _, err := newArchive(location, out.Bytes()).read(); err != nil {
 		return nil, fmt.Errorf("operator package %q cannot be packed, as it could not be unpacked: %w", location, err)
 	}
 	return out.Bytes(), nil

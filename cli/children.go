@@ -60,9 +60,16 @@ func compareVersions(a, b string) int {
 // warnOfMistakes says which fields of a package are most likely misspelt. They have no effect, and the package is installed
 // all the same, as KUDO does it.
 func (env *environment) warnOfMistakes(p *bundle.Package) {
-	for _, mistake := range p.Mistakes() {
-		if mistake.Kind == bundle.Misspelt {
-			_, _ = fmt.Fprintf(env.ErrOut, "Warning: %s\n", mistake.Error())
+	for _, mistake := range p.Misspelt() {
+		_, _ = fmt.Fprintf(env.ErrOut, "Warning: %s\n", mistake.Error())
+	}
+}
+
+// warnOfMistakes does so for the children of a package. It names them, because all have the same files.
+func (p *parts) warnOfMistakes(env *environment) {
+	for _, child := range p.children {
+		for _, mistake := range child.Misspelt {
+			_, _ = fmt.Fprintf(env.ErrOut, "Warning: operator package %q: %s\n", child.Location, mistake.Error())
 		}
 	}
 }
@@ -91,10 +98,14 @@ func (c *cluster) resources(ctx context.Context, location string, p *bundle.Pack
 	return &parts{operator: operator, version: version, instance: instance, children: children}, nil
 }
 
-// checkKubernetes refuses operators, the children too, that need a newer Kubernetes than the cluster has.
+// checkKubernetes refuses operators, the children too, that need a newer Kubernetes than the cluster has. Only the package
+// itself has to say what it needs: KUDO does not look at its children.
 func (p *parts) checkKubernetes(server string) error {
 	for _, child := range p.children {
 		if child.Operator == nil {
+			continue
+		}
+		if _, err := semver.NewVersion(child.Operator.Spec.KubernetesVersion); err != nil {
 			continue
 		}
 		if err := checkKubernetesVersion(child.Operator.Spec.KubernetesVersion, server); err != nil {

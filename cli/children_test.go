@@ -104,6 +104,22 @@ func TestInstallRefusesChildren(t *testing.T) {
 	}
 }
 
+// What a child says about Kubernetes is no reason to refuse it if nobody can read it.
+func TestInstallChildrenWithoutKubernetesVersion(t *testing.T) {
+	for _, version := range []string{"", "any", "1.x"} {
+		root := t.TempDir()
+		writePackage(t, filepath.Join(root, "child"), strings.Replace(operatorYAML("child", "0.0.1"), "1.25.0", version, 1), "")
+		f := newFixture(t)
+		if err := f.kudo(t, "install", writePackage(t, filepath.Join(root, "parent"), operatorYAML("parent", "0.1.0", "../child"), "")); err != nil {
+			t.Errorf("%q: %v", version, err)
+		}
+		err := f.kudo(t, "install", filepath.Join(root, "child"))
+		if err == nil || !strings.Contains(err.Error(), "unable to parse operators kubernetes version") {
+			t.Errorf("%q of the package itself: %v", version, err)
+		}
+	}
+}
+
 // A misspelt field is told of, and the package installed: KUDO did not mind.
 func TestInstallWarnsOfTypos(t *testing.T) {
 	folder := writePackage(t, t.TempDir(), operatorYAML("x", "0.1.0")+"  backup: {stategy: parallel}\n", "")
@@ -113,6 +129,29 @@ func TestInstallWarnsOfTypos(t *testing.T) {
 	}
 	if diff := cmp.Diff("Warning: operator.yaml:8:12: plans.backup: there is no field \"stategy\"; did you mean \"strategy\"?\n", f.err.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// So are those of children, and of theirs, when they are installed and when a new version brings them along.
+func TestWarningsOfTyposInChildren(t *testing.T) {
+	root := t.TempDir()
+	writePackage(t, filepath.Join(root, "deep"), operatorYAML("deep", "0.0.1"), "parameters:\n- {name: a, requierd: false}\n")
+	writePackage(t, filepath.Join(root, "child"), operatorYAML("child", "0.0.1", "../deep", "../deep")+"  backup: {stategy: parallel}\n", "")
+	want := fmt.Sprintf("Warning: operator package %q: params.yaml:2:13: parameters[0]: there is no field \"requierd\"; did you mean \"required\"?\n"+
+		"Warning: operator package %q: operator.yaml:10:12: plans.backup: there is no field \"stategy\"; did you mean \"strategy\"?\n",
+		filepath.Join(root, "deep"), filepath.Join(root, "child"))
+	f := newFixture(t)
+	for _, version := range []string{"0.1.0", "0.2.0"} {
+		writePackage(t, filepath.Join(root, version), operatorYAML("parent", version, "../child"), "")
+	}
+	for _, command := range [][]string{{"install", filepath.Join(root, "0.1.0")}, {"upgrade", filepath.Join(root, "0.2.0"), "--instance", "parent-instance"}} {
+		f.err.Reset()
+		if err := f.kudo(t, command...); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, f.err.String()); diff != "" {
+			t.Errorf("%s: %s", command[0], diff)
+		}
 	}
 }
 

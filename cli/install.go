@@ -82,6 +82,7 @@ func (i *install) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
+	made.warnOfMistakes(i.environment)
 	version, instance := made.version, made.instance
 	instance.Spec.Parameters = values
 	if i.instance != "" {

@@ -63,6 +63,7 @@ func (u *upgrade) run(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
+	made.warnOfMistakes(u.environment)
 	version := made.version
 	instance, err := c.kudo.KudoV1beta1().Instances(c.namespace).Get(ctx, u.instance, metav1.GetOptions{})
 	if err != nil {

@@ -17,11 +17,11 @@ import (
 func TestRealPackages(t *testing.T) {
 	shared := os.Getenv("KUDO_SHARED")
 	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
+		t.Skip("no real operator packages: set KUDO_SHARED to the folder that holds operators/")
 	}
 	folders, _ := filepath.Glob(filepath.Join(shared, "operators", "*", "templates"))
 	if len(folders) == 0 {
-		t.Skip("no real operator packages; set KUDO_SHARED to the folder that holds operators/")
+		t.Skip("no operator packages in " + filepath.Join(shared, "operators") + ": set KUDO_SHARED to the folder that holds operators/")
 	}
 	for _, folder := range folders {
 		data, err := os.ReadFile(filepath.Join(filepath.Dir(folder), "params.yaml"))

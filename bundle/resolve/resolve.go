@@ -18,6 +18,13 @@ const (
 	maxDepth = 20
 	// maxChildren is how many children a package may have, with theirs.
 	maxChildren = 100
+	// maxReads is how many packages are read for them; one that several tasks name is read for each.
+	maxReads = 1000
+	// maxValues is how many values the operator.yaml and params.yaml of what is read may have together. The largest known
+	// operator has some thousands.
+	maxValues = 100_000
+	// maxBytes is how long all files of what is read may be together.
+	maxBytes = 16 << 20
 )
 
 // Installed looks for operators that are in the cluster already.
@@ -39,8 +46,10 @@ type Resolver struct {
 
 // Child is an operator that another one needs.
 type Child struct {
-	// Package is what the child was read from, nil for one that is installed already.
-	Package *bundle.Package
+	// Location is where the child was read from, empty for one that is installed already.
+	Location string
+	// Misspelt are the fields of its files that most likely are not meant so.
+	Misspelt []bundle.Mistake
 	// Operator is the Operator to create, nil for a child that is installed already.
 	Operator *v1beta1.Operator
 	// Version is the OperatorVersion, with its own children pinned.
@@ -84,6 +93,8 @@ type walk struct {
 	// known are those that were found.
 	known    map[identity]bool
 	children []Child
+	// reads, values and bytes are what was read so far.
+	reads, values, bytes int
 }
 
 // pin resolves the children of a package.
@@ -123,6 +134,9 @@ func (w *walk) child(ctx context.Context, parent *bundle.Package, spec *v1beta1.
 	if p == nil {
 		return w.byName(ctx, spec)
 	}
+	if err := w.count(p); err != nil {
+		return nil, err
+	}
 	found := identity{p.Operator.Name, p.Operator.AppVersion, p.Operator.OperatorVersion}
 	if w.known[found] {
 		return &found, nil
@@ -137,7 +151,23 @@ func (w *walk) child(ctx context.Context, parent *bundle.Package, spec *v1beta1.
 		return nil, fmt.Errorf("operator package %q: %w", p.Location(), err)
 	}
 	version.Spec.Tasks = tasks
-	return &found, w.add(found, Child{Package: p, Operator: operator, Version: version})
+	// The package itself, with the lines of its files, is not kept.
+	return &found, w.add(found, Child{Location: p.Location(), Misspelt: p.Misspelt(), Operator: operator, Version: version})
+}
+
+// count refuses what is too much together, though each package is small enough by itself.
+func (w *walk) count(p *bundle.Package) error {
+	values, bytes := p.Size()
+	w.reads, w.values, w.bytes = w.reads+1, w.values+values, w.bytes+bytes
+	switch {
+	case w.reads > maxReads:
+		return fmt.Errorf("operator package %q: with it, more than %d packages are read for the children of one; name each child in fewer tasks", p.Location(), maxReads)
+	case w.values > maxValues:
+		return fmt.Errorf("operator package %q: with it, the children have more than %d values together in operator.yaml and params.yaml", p.Location(), maxValues)
+	case w.bytes > maxBytes:
+		return fmt.Errorf("operator package %q: with it, the children have more than %d MiB together", p.Location(), maxBytes>>20)
+	}
+	return nil
 }
 
 // byName finds a child that is installed already.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,26 @@ func TestResolveInArchives(t *testing.T) {
 	}
 }
 
+// In an archive, too, a path may lead back to the package at its root.
+func TestCirclesInArchives(t *testing.T) {
+	for name, operators := range map[string]map[string][]string{
+		"parent-1.0.0 -> parent-1.0.0":                {"parent": {"."}},
+		"parent-1.0.0 -> child-1.0.0 -> parent-1.0.0": {"parent": {"./child"}, "parent/child": {".."}},
+	} {
+		data, err := bundle.Pack(filepath.Join(tree(t, operators), "parent"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := bundle.ReadArchive("parent.tgz", bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := (resolve.Resolver{}).Resolve(context.Background(), p); err == nil || !strings.Contains(err.Error(), "cyclic package dependency") || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 func TestResolveErrors(t *testing.T) {
 	circle := cluster{"a": version("a", "", "2.0.0", "b"), "b": version("b", "", "1.0.0", "a"), "back": version("back", "", "1.0.0", "parent")}
 	many := map[string][]string{"parent": nil}
@@ -182,5 +203,66 @@ func TestResolveErrors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What children take together is limited, though each is small enough by itself.
+func TestResolveLimits(t *testing.T) {
+	children := func(n int, file, text string) string {
+		root := tree(t, map[string][]string{"parent": nil})
+		var tasks strings.Builder
+		for i := range n {
+			fmt.Fprintf(&tasks, "- {name: t%d, kind: KudoOperator, spec: {package: ./c%d}}\n", i, i)
+			for name, text := range map[string]string{"operator.yaml": fmt.Sprintf("name: c%d\noperatorVersion: 1.0.0\n", i), "params.yaml": "", file: text} {
+				put(t, filepath.Join(root, "parent", fmt.Sprintf("c%d", i), name), text)
+			}
+		}
+		put(t, filepath.Join(root, "parent", "operator.yaml"), "name: parent\noperatorVersion: 1.0.0\ntasks:\n"+tasks.String())
+		return filepath.Join(root, "parent")
+	}
+	again := tree(t, map[string][]string{"parent": slices.Repeat([]string{"./c"}, 1001), "parent/c": nil})
+	values := func(n int) string { return "x: [" + strings.Repeat("1,", n) + "]\n" }
+	text := strings.Repeat("# 345678\n", 1<<20/9)
+	for _, test := range []struct{ name, folder, want string }{
+		{"values", children(3, "params.yaml", values(30_000)), ""},
+		{"too many values", children(4, "params.yaml", values(30_000)), `operator.yaml:7: tasks[3] "t3": spec.package "./c3": operator package`},
+		{"bytes", children(15, "templates/a.yaml", text), ""},
+		{"too many bytes", children(17, "templates/a.yaml", text), "more than 16 MiB together"},
+		{"read too often", filepath.Join(again, "parent"), "more than 1000 packages are read"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, err := bundle.Read(test.folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			packages := []*bundle.Package{p}
+			// What is too long together cannot be packed either.
+			data, err := bundle.Pack(test.folder)
+			if err == nil {
+				if p, err = bundle.ReadArchive("x.tgz", bytes.NewReader(data)); err != nil {
+					t.Fatal(err)
+				}
+				packages = append(packages, p)
+			} else if !strings.Contains(err.Error(), "more than 16 MiB together") {
+				t.Fatal(err)
+			}
+			for _, p := range packages {
+				_, found, err := resolve.Resolver{}.Resolve(context.Background(), p)
+				if test.want == "" && (err != nil || len(found) == 0) || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+					t.Errorf("got %d children, %v; want %s", len(found), err, test.want)
+				}
+			}
+		})
+	}
+}
+
+// put writes a file.
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -5,8 +5,12 @@ package verify_test
 
 import (
 	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -43,9 +47,18 @@ var archiveMutations = []mutation{
 	}},
 	{"archive that was damaged", func(m *mutant) bool {
 		m.raw = func(data []byte) []byte {
-			// The header of gzip has bytes that mean nothing.
-			data[10+m.IntN(len(data)-10)] ^= byte(1 + m.IntN(255))
-			return data
+			// The header of gzip has bytes that mean nothing, and so do some bits between its blocks.
+			for {
+				damaged := slices.Clone(data)
+				damaged[10+m.IntN(len(data)-10)] ^= byte(1 + m.IntN(255))
+				unzipped, err := gzip.NewReader(bytes.NewReader(damaged))
+				if err == nil {
+					_, err = io.Copy(io.Discard, unzipped)
+				}
+				if err != nil {
+					return damaged
+				}
+			}
 		}
 		return m.expect("mutant.tgz")
 	}},
@@ -78,5 +91,27 @@ var archiveMutations = []mutation{
 			m.files[fmt.Sprintf("templates/mutant%d.yaml", i)] = strings.Repeat("# 345678\n", 1<<20/9)
 		}
 		return m.expect("templates/mutant", "the files of the package have more than")
+	}},
+	{"children that are too much together", func(m *mutant) bool {
+		values, text := "mutant: ["+strings.Repeat("1,", 95_000)+"]\n", strings.Repeat("# 345678\n", 1<<20/9)
+		inArchive, inTemplates := m.IntN(2) == 0, m.IntN(2) == 0
+		var tasks strings.Builder
+		for i := range 25 {
+			fmt.Fprintf(&tasks, "- {name: mutant%d, kind: KudoOperator, spec: {package: ./mutant%d}}\n", i, i)
+			folder := fmt.Sprintf("mutant%d/", i)
+			m.files[folder+"operator.yaml"] = fmt.Sprintf("name: mutant%d\noperatorVersion: 1.0.0\n", i)
+			m.files[folder+"params.yaml"] = ""
+			if inTemplates {
+				m.files[folder+"templates/a.yaml"] = text
+			} else {
+				m.files[folder+"operator.yaml"] += values
+				m.files[folder+"params.yaml"] = values
+			}
+		}
+		m.appendTo("operator.yaml", "tasks", tasks.String())
+		if inArchive {
+			m.raw = func(data []byte) []byte { return data }
+		}
+		return m.expect("together", m.folder)
 	}},
 }

@@ -28,7 +28,7 @@ var yamlMutations = []mutation{
 	{"typo in a field", func(m *mutant) bool {
 		file := yamlFiles[m.IntN(2)]
 		k := m.pickKey(m.document(file), func(k key) bool {
-			return !slices.Contains([]string{"description", "displayName", "hint", "url", "email"}, k.node.Value)
+			return !slices.Contains([]string{"description", "displayName", "hint", "url", "email", "kudoVersion"}, k.node.Value)
 		})
 		if k == nil {
 			return false
@@ -240,7 +240,7 @@ var yamlMutations = []mutation{
 		return line > 0 && m.expect(file+":")
 	}},
 	{"invalid UTF-8", func(m *mutant) bool {
-		name := m.pick(func(name, _ string) bool { return name != "README.md" })
+		name := slices.Concat(yamlFiles, []string{m.template()})[m.IntN(3)]
 		line := m.insert(name, "# \xff\xfe", nil)
 		return line > 0 && m.expect(fmt.Sprintf("%s:%d:3:", name, line), "UTF-8")
 	}},

@@ -34,7 +34,7 @@ func namespaces(c *checker) {
 		c.operator(Error, at("namespaceManifest"), "namespaceManifest %q: there is no such template; add the file templates/%s or correct the name", manifest, manifest)
 		return
 	}
-	v, err := c.variables(c.placeholders())
+	v, err := c.variables(c.placeholders(true))
 	if err != nil {
 		return
 	}

@@ -32,13 +32,15 @@ const (
 // rendering renders every template as a plan would, with the defaults of all parameters and the keys of all pipes, and
 // reads what comes out.
 //
-// Parameters without a default have a value in every run, but here none is known. The template is right if it renders
-// with one of two guesses: the empty text, which KUDO takes, or a value of the parameter's type.
+// Parameters without a default have a value in every run, but here none is known; and those that are empty by default may
+// have a value whenever the template is used, as that of a Toggle that is off. The template is right if it renders with one
+// of three guesses: what is unknown is the empty text, which KUDO takes; it is a value of the parameter's type; or the empty
+// texts are replaced, too.
 func (c *checker) rendering() {
-	guesses := make([]render.Variables, 0, 2)
-	for i, values := range []map[string]string{nil, c.placeholders()} {
+	guesses := make([]render.Variables, 0, 3)
+	for i, values := range []map[string]string{nil, c.placeholders(false), c.placeholders(true)} {
 		if i > 0 && len(values) == 0 {
-			break
+			continue
 		}
 		v, err := c.variables(values)
 		if err != nil {
@@ -105,14 +107,15 @@ func (c *checker) variables(values map[string]string) (render.Variables, error) 
 	return v, err
 }
 
-// placeholders are values for the parameters that have no default.
-func (c *checker) placeholders() map[string]string {
+// placeholders are values for the parameters that have no default, and, with empty, for those whose default is empty.
+func (c *checker) placeholders(empty bool) map[string]string {
 	values := map[string]string{}
 	for _, p := range c.wire {
 		switch {
-		case p.Default != nil:
+		case p.Default != nil && (!empty || *p.Default != ""):
 		case len(p.Enum) > 0:
-			values[p.Name] = p.Enum[0]
+			// Of values that may be empty another one is more likely to make an object.
+			values[p.Name] = slices.MaxFunc(p.Enum, func(a, b string) int { return min(len(a), 1) - min(len(b), 1) })
 		case p.Type == v1beta1.IntegerValueType || p.Type == v1beta1.NumberValueType:
 			values[p.Name] = "1"
 		case p.Type == v1beta1.BooleanValueType:

@@ -82,7 +82,8 @@ func at(steps ...any) []any { return steps }
 // below makes a longer path of one.
 func below(path []any, steps ...any) []any { return append(slices.Clip(path), steps...) }
 
-// keys reports what reading passes over: keys that the format does not know, and keys that are there twice.
+// keys reports what reading passes over: keys that the format does not know, keys that are there twice, and templates that
+// are no text.
 func keys(c *checker) {
 	for _, mistake := range c.p.Mistakes() {
 		severity := Error
@@ -90,6 +91,11 @@ func keys(c *checker) {
 			severity = Warning
 		}
 		c.add(severity, mistake.Fault)
+	}
+	for _, fault := range c.p.NotText() {
+		fault := *fault
+		fault.Message += "; it is left out, as no task names it"
+		c.add(Warning, fault)
 	}
 	for _, file := range c.p.MoreDocuments() {
 		c.add(Warning, bundle.Fault{File: file, Message: "only the first YAML document is read; remove the others"})

@@ -106,6 +106,12 @@ func TestRules(t *testing.T) {
 		{"typo", "operator.yaml", "    phases:", "    strategi: serial\n    phases:", []string{`error operator.yaml:12:5: plans.deploy: there is no field "strategi"; did you mean "strategy"?`}},
 		{"unknown field", "operator.yaml", "", "x-team: {a: b}\n", []string{`warning operator.yaml:17:1: the file: there is no field "x-team", so it has no effect`}},
 		{"typo for people", "params.yaml", "", "  desription: x\n", []string{`warning params.yaml:4:3: parameters[0]: there is no field "desription"; did you mean "description"?`}},
+		{"words of their own", "operator.yaml", "", "home: https://example.com\ntags: [a]\nversion: 1\nkubeVersion: '>=1.25'\n", []string{
+			`warning operator.yaml:17:1: the file: there is no field "home"`, `warning operator.yaml:18:1: the file: there is no field "tags"`,
+			`warning operator.yaml:19:1: the file: there is no field "version"`, `warning operator.yaml:20:1: the file: there is no field "kubeVersion"`}},
+		{"words of their own in a parameter", "params.yaml", "", "  note: x\n  tip: x\n  mutable: true\n  grouping: x\n", []string{
+			`warning params.yaml:4:3: parameters[0]: there is no field "note"`, `warning params.yaml:5:3: parameters[0]: there is no field "tip"`,
+			`warning params.yaml:6:3: parameters[0]: there is no field "mutable"`, `warning params.yaml:7:3: parameters[0]: there is no field "grouping"`}},
 		{"letter case", "operator.yaml", "operatorVersion", "operatorversion", []string{`warning operator.yaml:3:1: the file: write "operatorversion" as "operatorVersion"`}},
 		{"key twice", "operator.yaml", "", "name: op\n", []string{`error operator.yaml:17:1: the file: the key "name" is there twice, first in line 2`}},
 		{"two documents", "operator.yaml", "", "---\nname: b\n", []string{`warning operator.yaml: only the first YAML document is read`}},
@@ -139,6 +145,8 @@ func TestRules(t *testing.T) {
 		{"template does not parse", "templates/a.yaml", "", "{{ if }}\n", []string{`error templates/a.yaml:7: missing value for if`, `warning params.yaml:2: parameter "greeting" defined but not used.`}},
 		{"unused template", "templates/b.yaml", "", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n", []string{`warning templates/b.yaml: template "b.yaml" is not referenced by any task`}},
 		{"no objects", "templates/a.yaml", "kind: ConfigMap", "", []string{`error templates/a.yaml: rendered with the defaults, the document that begins in line 1: kind is missing`}},
+		{"files of editors", "templates/.a.yaml.swp", "", "b0VIM\xff", nil},
+		{"unused template that is no text", "templates/b.yaml", "", "a: b\n# \xff", []string{"warning templates/b.yaml:2:3: the byte 0xff is not UTF-8"}},
 		{"namespace", "templates/a.yaml", "", "---\napiVersion: v1\nkind:  Namespace\nmetadata: {name: x}\n", []string{`error templates/a.yaml:9: template "a.yaml" contains "kind: Namespace"`}},
 		{"namespaceManifest", "operator.yaml", "", "namespaceManifest: ns.yaml\n", []string{`error operator.yaml:17: namespaceManifest "ns.yaml": there is no such template`}},
 		{"Toggle", "operator.yaml", "plans:", "- {name: t, kind: Toggle, spec: {resources: [a.yaml], parameter: nope}}\nplans:", []string{`error operator.yaml:10: parameter "nope" in ToggleTask "t" is not defined`, `warning operator.yaml:10: task "t" defined but not used`}},
@@ -191,6 +199,20 @@ plans:
 	}
 }
 
+// An object whose name is empty unless somebody asks for the object is none in every run, and no mistake.
+func TestNamesThatAreEmptyByDefault(t *testing.T) {
+	for _, parameter := range []string{`{name: secret, default: ""}`, `{name: secret, type: string, default: ""}`, `{name: secret, default: "", enum: ["", tls]}`} {
+		content := valid()
+		content["operator.yaml"] = strings.Replace(content["operator.yaml"], "plans:", "- {name: toggle, kind: Toggle, spec: {resources: [b.yaml], parameter: on}}\nplans:", 1)
+		content["operator.yaml"] = strings.Replace(content["operator.yaml"], "tasks: [apply]", "tasks: [apply, toggle]", 1)
+		content["params.yaml"] += "- {name: on, type: boolean, default: false}\n- " + parameter + "\n- {name: size, type: integer, required: false}\n"
+		content["templates/b.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Params.secret }}, annotations: {size: \"{{ .Params.size }}\"}}\n"
+		if found := findings(t, content); found != nil {
+			t.Errorf("%s: %s", parameter, strings.Join(found, "\n"))
+		}
+	}
+}
+
 func TestExtendedChecks(t *testing.T) {
 	content := valid()
 	content["params.yaml"] = "groups: [{name: g, displayName: 'name:'}]\nparameters:\n- {name: greeting, default: hello, description: says hello}\n"
@@ -224,7 +246,7 @@ func TestExtendedChecks(t *testing.T) {
 func TestRealPackages(t *testing.T) {
 	shared := os.Getenv("KUDO_SHARED")
 	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
+		t.Skip("no real operator packages: set KUDO_SHARED to the folder that holds operators/ and kuttl/")
 	}
 	// What was seen as a warning is so on purpose.
 	warnings := map[string]int{"spark": 1, "crd-operator": 1}
@@ -247,6 +269,6 @@ func TestRealPackages(t *testing.T) {
 		}
 	}
 	if found == 0 {
-		t.Skip("no real operator packages; set KUDO_SHARED to the folder that holds operators/ and kuttl/")
+		t.Skip("no operator packages in " + shared + ": set KUDO_SHARED to the folder that holds operators/ and kuttl/")
 	}
 }

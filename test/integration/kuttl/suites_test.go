@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"kudo.dev/kudo/test/integration/runs/lab"
 )
 
 // moved are API versions that Kubernetes no longer serves and suites ask for. Nobody could answer, so the copy of a suite asks for
@@ -22,12 +20,12 @@ var moved = map[string]string{"apiextensions.k8s.io/v1beta1": "apiextensions.k8s
 
 var question = regexp.MustCompile(`^[0-9]+-(assert|errors)\.ya?ml$`)
 
-// shared is the folder with KUDO's suites.
+// shared is the folder with KUDO's suites, which are not part of the repository.
 func shared(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("KUDO_SHARED")
 	if dir == "" {
-		dir = filepath.Join(filepath.Dir(lab.Root(t)), "shared")
+		t.Skip("no suites of KUDO: set KUDO_SHARED to the folder that holds kuttl/")
 	}
 	dir = filepath.Join(dir, "kuttl")
 	if _, err := os.Stat(dir); err != nil {
@@ -37,7 +35,7 @@ func shared(t *testing.T) string {
 }
 
 // copySuites copies suites to where they may write files, and names them. Of two with one name the first counts: ours in testdata
-// stand in for suites of KUDO that the shared folder does not have.
+// stand in for suites of KUDO that others keep.
 func copySuites(t *testing.T, to string, from ...string) []string {
 	t.Helper()
 	var names []string

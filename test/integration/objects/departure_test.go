@@ -110,12 +110,12 @@ func TestRetiredDefinitions(t *testing.T) {
 	t.Parallel()
 	shared := os.Getenv("KUDO_SHARED")
 	if shared == "" {
-		shared = filepath.Join(lab.Root(t), "..", "shared")
+		t.Skip("no package of 2020: set KUDO_SHARED to the folder that holds operators/")
 	}
 	file := filepath.Join(shared, "operators", "spark", "templates", "spark-operator-crds.yaml")
 	text, err := os.ReadFile(file)
 	if err != nil {
-		t.Skipf("no package in %s: set KUDO_SHARED to the folder that holds operators", file)
+		t.Skipf("no package in %s: set KUDO_SHARED to the folder that holds operators/", file)
 	}
 	l := room.Enter(t)
 	ns := l.Namespace(t)

@@ -155,15 +155,11 @@ func TestResourcesErrors(t *testing.T) {
 // All operators that come with the project load, and so do real packages, which are not part of the repository:
 // KUDO_SHARED says where they are.
 func TestPackagesLoad(t *testing.T) {
-	shared := os.Getenv("KUDO_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	for _, folder := range []string{example, filepath.Join(shared, "operators")} {
-		packages, _ := filepath.Glob(filepath.Join(folder, "*", OperatorFileName))
-		t.Run(filepath.Base(filepath.Dir(folder)), func(t *testing.T) {
-			if len(packages) == 0 {
-				t.Skip("no operator packages in " + folder + "; set KUDO_SHARED to the folder that holds operators/")
+	for name, folder := range map[string]string{"artifacts": filepath.Dir(example), "shared": os.Getenv("KUDO_SHARED")} {
+		packages, _ := filepath.Glob(filepath.Join(folder, "operators", "*", OperatorFileName))
+		t.Run(name, func(t *testing.T) {
+			if folder == "" || len(packages) == 0 {
+				t.Skip("no operator packages: set KUDO_SHARED to the folder that holds operators/")
 			}
 			for _, file := range packages {
 				p, err := Read(filepath.Dir(file))

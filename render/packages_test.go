@@ -17,7 +17,7 @@ import (
 func TestRealPackages(t *testing.T) {
 	shared := os.Getenv("KUDO_SHARED")
 	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
+		t.Skip("no real operator packages: set KUDO_SHARED to the folder that holds operators/")
 	}
 	folders, _ := filepath.Glob(filepath.Join(shared, "operators", "*", "templates"))
 	if len(folders) == 0 {

@@ -180,11 +180,11 @@ func TestMutantsInProcess(t *testing.T) {
 // KUDO_SHARED says where the latter are.
 func basePackages(t *testing.T) (bases []base) {
 	t.Helper()
-	shared := os.Getenv("KUDO_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
+	patterns := []string{filepath.Join("..", "..", "artifacts", "operators", "*")}
+	if shared := os.Getenv("KUDO_SHARED"); shared != "" {
+		patterns = append(patterns, filepath.Join(shared, "operators", "*"))
 	}
-	for _, pattern := range []string{filepath.Join("..", "..", "artifacts", "operators", "*"), filepath.Join(shared, "operators", "*")} {
+	for _, pattern := range patterns {
 		folders, _ := filepath.Glob(filepath.Join(pattern, bundle.OperatorFileName))
 		for _, file := range folders {
 			b := readBase(t, filepath.Dir(file))

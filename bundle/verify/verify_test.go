@@ -224,7 +224,7 @@ func TestExtendedChecks(t *testing.T) {
 func TestRealPackages(t *testing.T) {
 	shared := os.Getenv("KUDO_SHARED")
 	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
+		t.Skip("no real operator packages: set KUDO_SHARED to the folder that holds operators/ and kuttl/")
 	}
 	// What was seen as a warning is so on purpose.
 	warnings := map[string]int{"spark": 1, "crd-operator": 1}

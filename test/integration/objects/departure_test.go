@@ -110,7 +110,7 @@ func TestRetiredDefinitions(t *testing.T) {
 	t.Parallel()
 	shared := os.Getenv("KUDO_SHARED")
 	if shared == "" {
-		shared = filepath.Join(lab.Root(t), "..", "shared")
+		t.Skip("no real operator packages: set KUDO_SHARED to the folder that holds operators/")
 	}
 	file := filepath.Join(shared, "operators", "spark", "templates", "spark-operator-crds.yaml")
 	text, err := os.ReadFile(file)

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"kudo.dev/kudo/bundle"
-	"kudo.dev/kudo/test/integration/runs/lab"
 )
 
 // pack is one package of the field.
@@ -44,11 +43,7 @@ var notInNames = regexp.MustCompile("[^a-z0-9]+")
 func find(t *testing.T) []pack {
 	t.Helper()
 	roots := filepath.SplitList(os.Getenv("KUDO_PACKAGES"))
-	if len(roots) == 0 {
-		shared := os.Getenv("KUDO_SHARED")
-		if shared == "" {
-			shared = filepath.Join(filepath.Dir(lab.Root(t)), "shared")
-		}
+	if shared := os.Getenv("KUDO_SHARED"); len(roots) == 0 && shared != "" {
 		roots = []string{filepath.Join(shared, "operators")}
 	}
 	var out []pack
@@ -77,7 +72,7 @@ func find(t *testing.T) []pack {
 		}
 	}
 	if len(out) == 0 {
-		t.Skipf("no operator packages in %s: set KUDO_SHARED to the folder that holds operators/, or KUDO_PACKAGES to folders of packages", strings.Join(roots, ", "))
+		t.Skipf("no operator packages in %q: set KUDO_SHARED to the folder that holds operators/, or KUDO_PACKAGES to folders of packages", roots)
 	}
 	return out
 }

@@ -20,6 +20,9 @@ IMAGE_TAG   ?= latest
 export CGO_ENABLED ?= 0
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
 LDFLAGS := -s -w
+# A folder of real packages (operators/) and suites (kuttl/) beside the checkout, if there is one. Tests that need it skip
+# without.
+export KUDO_SHARED ?= $(wildcard $(abspath ../shared))
 
 TIMED = @TIMEFORMAT='    $@: took %1R s'; time
 # Packages that have tests, without those that start a control plane.
@@ -59,13 +62,10 @@ e2e: build ## the long tests: kill, restart, upgrade (E2E=regexp chooses)
 	@KUDO_KUBE_BIN=$$(hack/kube/build.sh); export KUDO_KUBE_BIN KUDO_BIN='$(CURDIR)/bin' KUDO_E2E=1; TIMEFORMAT='    $@: took %1R s'; \
 	  time go test -count=1 -p 1 -timeout 20m -run '$(E2E)' ./test/...
 
-# KUDO_SHARED names the folder that holds the suites.
-kuttl: build ## KUDO's own test suites, by the unchanged kuttl (KUDO_KUTTL_SUITE=name for one)
-	@shared='$(or $(KUDO_SHARED),$(CURDIR)/../shared)'; if [[ ! -d $$shared/kuttl ]]; then \
-	  echo "==> kuttl: skipped, there are no suites in $$shared/kuttl: KUDO_SHARED names the folder that holds kuttl/"; exit 0; fi; \
-	echo "==> kuttl: the suites of $$shared/kuttl"; \
-	KUDO_KUBE_BIN=$$(hack/kube/build.sh); KUDO_KUTTL=$$(hack/kuttl/build.sh); \
-	export KUDO_KUBE_BIN KUDO_KUTTL KUDO_SHARED="$$shared" KUDO_BIN='$(CURDIR)/bin'; TIMEFORMAT='    $@: took %1R s'; \
+kuttl: build ## test suites of KUDO ($KUDO_SHARED/kuttl) and our own, by the unchanged kuttl (KUDO_KUTTL_SUITE=name for one)
+	@echo "==> kuttl: our suites, $(if $(and $(KUDO_SHARED),$(wildcard $(KUDO_SHARED)/kuttl)),and KUDO's in $(KUDO_SHARED)/kuttl,without KUDO's: KUDO_SHARED names no folder that holds kuttl/)"
+	@KUDO_KUBE_BIN=$$(hack/kube/build.sh); KUDO_KUTTL=$$(hack/kuttl/build.sh); \
+	export KUDO_KUBE_BIN KUDO_KUTTL KUDO_BIN='$(CURDIR)/bin'; TIMEFORMAT='    $@: took %1R s'; \
 	time go test -count=1 -timeout 20m -v -run '^TestKUTTL' ./test/integration/kuttl
 
 # Times differ between machines, ratios hardly: a benchmark reports the ratio of two medians as a metric that has a slash in its name.

@@ -119,7 +119,7 @@ func (k *Kubelet) LastLines(ctx context.Context, c Container, lines int64) (stri
 	if err != nil {
 		return "", err
 	}
-	defer stream.Close() //nolint:errcheck // nothing was written
+	defer stream.Close()
 	data, err := io.ReadAll(stream)
 	return strings.TrimSpace(strings.ToValidUTF8(string(data), "?")), err
 }

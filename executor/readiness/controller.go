@@ -117,7 +117,7 @@ func (c *Controller) next(ctx context.Context) bool {
 func (c *Controller) look(ctx context.Context, key string) (again time.Duration, err error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {
-		return 0, nil // not a key of ours
+		return 0, nil //nolint:nilerr // not a key of ours
 	}
 	i, err := c.Instances.Instances(namespace).Get(name)
 	if err != nil || i.DeletionTimestamp != nil {

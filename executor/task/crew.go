@@ -50,8 +50,8 @@ func (c *crew) explain(current *unstructured.Unstructured, ref apply.Ref, env En
 	}
 	limit, err := health.StuckLimit(current, env.StuckLimit)
 	longest, since := c.spells.Longest(troubles, now)
-	if err != nil || limit == 0 || longest == nil { //nolint:nilerr // the annotation was checked before the object was applied; who changed it since has no limit
-		return health.Describe(troubles), recheck, nil
+	if err != nil || limit == 0 || longest == nil {
+		return health.Describe(troubles), recheck, nil //nolint:nilerr // the annotation was checked before the object was applied; who changed it since has no limit
 	}
 	if left := limit - now.Sub(since); left > 0 {
 		return health.Describe(troubles), left, nil

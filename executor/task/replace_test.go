@@ -48,7 +48,7 @@ func TestReplaced(t *testing.T) {
 			if once := true; c.vanishes != "" {
 				cl.dynamic.PrependReactor(c.vanishes, "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
 					if cl.fail != nil || !once {
-						return false, nil, nil // not before it was refused
+						return false, nil, nil //nolint:nilerr // not before it was refused
 					}
 					once = false
 					if c.fails {

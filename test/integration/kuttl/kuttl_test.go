@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,26 +37,42 @@ func TestMain(m *testing.M) {
 
 // TestKUTTLIntegration: the suites for a control plane on which nothing acts.
 func TestKUTTLIntegration(t *testing.T) {
-	suites := shared(t)
 	// Nobody removes a namespace there, so nobody may wait for it.
-	run(t, "integration", suites, "--manifest-dir", filepath.Join(suites, "manifests"), "--skip-delete")
+	args := []string{"--skip-delete"}
+	if suites := shared(); suites != "" {
+		args = append(args, "--manifest-dir", filepath.Join(suites, "manifests"))
+	}
+	run(t, "integration", args...)
 }
 
 // TestKUTTLNodes: the suites for a cluster with nodes.
 func TestKUTTLNodes(t *testing.T) {
-	run(t, "e2e", shared(t))
+	run(t, "e2e")
 }
 
-func run(t *testing.T, kind, suites string, args ...string) {
+func run(t *testing.T, kind string, args ...string) {
 	t.Helper()
 	program := os.Getenv("KUDO_KUTTL")
 	if program == "" {
 		t.Skip("no kuttl: make kuttl builds it and runs the suites")
 	}
+	work := t.TempDir()
+	from := []string{filepath.Join("testdata", kind)}
+	if suites := shared(); suites != "" {
+		from = slices.Insert(from, 0, filepath.Join(suites, kind))
+	}
+	names := copySuites(t, filepath.Join(work, kind), from...)
+	if only := os.Getenv("KUDO_KUTTL_SUITE"); only != "" {
+		args, names = append(args, "--test", only), slices.DeleteFunc(names, func(name string) bool { return name != only })
+	} else {
+		skipAbsent(t, kind, names)
+	}
+	if len(names) == 0 {
+		t.Skip("no such suite here")
+	}
 	l := rooms[kind].Enter(t)
 	serviceAccount(t, l)
 	// kuttl puts the folder bin of its working folder before the others on PATH, and writes the kubeconfig of the commands there.
-	work := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(work, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +81,7 @@ func run(t *testing.T, kind, suites string, args ...string) {
 			t.Fatal(err)
 		}
 	}
-	names := copySuites(t, filepath.Join(work, kind), filepath.Join(suites, kind), filepath.Join("testdata", kind))
 	args = append([]string{"test", filepath.Join(work, kind), "--timeout", "120", "--parallel", "4", "--suppress-log", "events"}, args...)
-	if only := os.Getenv("KUDO_KUTTL_SUITE"); only != "" {
-		args, names = append(args, "--test", only), []string{only}
-	}
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Dir, cmd.Env = work, l.Cluster.ClientEnv(cluster.Admin)
 	begin := time.Now()
@@ -96,6 +109,18 @@ func run(t *testing.T, kind, suites string, args ...string) {
 	t.Logf("suites for %s:\n%s", kind, table.String())
 	if err != nil && !failed {
 		t.Errorf("kuttl: %v\n%s", err, output)
+	}
+}
+
+// skipAbsent says which suites of KUDO are not here.
+func skipAbsent(t *testing.T, kind string, present []string) {
+	t.Helper()
+	for _, name := range theirs[kind] {
+		if !slices.Contains(present, name) {
+			t.Run(name, func(t *testing.T) {
+				t.Skipf("a suite of KUDO: set KUDO_SHARED to a folder that has it in kuttl/%s", kind)
+			})
+		}
 	}
 }
 

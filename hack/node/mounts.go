@@ -80,7 +80,7 @@ func (m *mounter) cgroups(own []cgroups.Hierarchy) {
 		m.do(os.WriteFile(top+"/init/cgroup.procs", []byte("0"), 0o644))
 		controllers, err := os.ReadFile(top + "/cgroup.controllers")
 		m.do(err)
-		for _, controller := range strings.FieldsSeq(string(controllers)) {
+		for controller := range strings.FieldsSeq(string(controllers)) {
 			m.do(os.WriteFile(top+"/cgroup.subtree_control", []byte("+"+controller), 0o644))
 		}
 		return

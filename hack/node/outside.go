@@ -56,7 +56,7 @@ func (n *node) runOutside() (err error) {
 	select {
 	case <-signals:
 		_ = inside.Process.Kill()
-		<-ended
+		_ = <-ended // that it was killed
 		ended <- nil
 		return nil
 	case e := <-ended:

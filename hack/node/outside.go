@@ -36,7 +36,10 @@ func (n *node) runOutside() (err error) {
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- inside.Wait() }()
+	go func() {
+		ended <- inside.Wait()
+		close(ended)
+	}()
 	defer func() {
 		_ = inside.Process.Kill()
 		if e := <-ended; err == nil && e != nil {
@@ -56,11 +59,10 @@ func (n *node) runOutside() (err error) {
 	select {
 	case <-signals:
 		_ = inside.Process.Kill()
-		_ = <-ended // that it was killed
-		ended <- nil
+		for range ended { // it was killed, which is no error
+		}
 		return nil
 	case e := <-ended:
-		ended <- nil
 		return fmt.Errorf("inside: %w", e)
 	}
 }

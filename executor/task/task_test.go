@@ -36,6 +36,7 @@ var (
 	replicaSets = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"}
 	jobs        = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 	budgets     = schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}
+	instances   = schema.GroupVersionResource{Group: "kudo.dev", Version: "v1beta1", Resource: "instances"}
 	crds        = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 )
 
@@ -56,7 +57,7 @@ func newCluster(t *testing.T) *cluster {
 		{GroupVersion: "apps/v1", APIResources: []metav1.APIResource{{Name: "deployments", Kind: "Deployment", Namespaced: true}}},
 	}
 	c := &cluster{notify: make(chan string, 100), disco: d, clock: testclock.NewFakePassiveClock(time.Now())}
-	c.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{watch.PodsResource: "PodList", replicaSets: "ReplicaSetList", jobs: "JobList", deployments: "DeploymentList", budgets: "PodDisruptionBudgetList", crds: "CustomResourceDefinitionList"})
+	c.dynamic = dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{watch.PodsResource: "PodList", replicaSets: "ReplicaSetList", jobs: "JobList", deployments: "DeploymentList", budgets: "PodDisruptionBudgetList", crds: "CustomResourceDefinitionList", instances: "InstanceList"})
 	c.dynamic.PrependReactor("patch", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if err := c.fail; err != nil {
 			c.fail = nil

@@ -4,6 +4,7 @@
 package crash
 
 import (
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,7 +49,8 @@ func TestKillKeepsPassword(t *testing.T) {
 	applied := func(pe *v1beta1.PlanExecution) bool {
 		for _, p := range pe.Status.Phases {
 			for _, s := range p.Steps {
-				if len(s.Objects) == 3 {
+				// They are announced before they are applied, without a uid.
+				if len(s.Objects) == 3 && !slices.ContainsFunc(s.Objects, func(o v1beta1.ObjectExecutionStatus) bool { return o.UID == "" }) {
 					return true
 				}
 			}

@@ -24,6 +24,8 @@ func TestExecutorRestartsDuringRun(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	// Until it stopped it may have said more of what it waits for.
+	pe = l.Run(t, pe, "to be as the executor left it", func(*v1beta1.PlanExecution) bool { return true })
 	forget(t, l, pe)
 	allowed(t, l, pe)
 	accepted := l.Trigger(t, other, "quick")

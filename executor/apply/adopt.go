@@ -5,6 +5,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +24,11 @@ import (
 // stay for ever. It fails if another controller has the object, and warns if another Instance had.
 func (c *Client) Adopt(ctx context.Context, ref Ref, live *unstructured.Unstructured, id Identity) (warning string, err error) {
 	if err := controlledByOthers(ref, live, id); err != nil {
+		if leftBehind(live, id) && len(live.GetOwnerReferences()) == 1 && live.GetDeletionTimestamp() == nil {
+			// The garbage collector deletes it, too, but after errors it may not try again for many minutes.
+			_, deleteErr := c.DeleteExact(ctx, ref, live.GetUID())
+			return "", errors.Join(err, deleteErr)
+		}
 		return "", err
 	}
 	if other := live.GetAnnotations()[AnnotationInstanceUID]; !ref.Namespaced && other != "" && other != string(id.InstanceUID) {
@@ -73,10 +79,16 @@ func controlledByOthers(ref Ref, live *unstructured.Unstructured, id Identity) e
 	if !ref.Namespaced || o == nil || o.UID == id.InstanceUID {
 		return nil
 	}
-	if o.APIVersion == v1beta1.SchemeGroupVersion.String() && o.Kind == "Instance" && o.Name == id.Instance {
+	if leftBehind(live, id) {
 		// There is one Instance of a name at a time. The garbage collector removes what was that one's.
 		return fault.Retryf("%s belongs to an Instance %q that was deleted, and waits for the garbage collector of Kubernetes, which removes it; to keep it, take its owner reference away", ref, o.Name)
 	}
 	return fault.Finalf(fault.ReasonRejected, "%s exists and has the controller %s %q, so this Instance cannot apply it; give the object another name in the template, for example one that begins with {{ .Name }}, or delete %s %q if nobody needs it",
 		ref, o.Kind, o.Name, o.Kind, o.Name)
+}
+
+// leftBehind tells whether the object belongs to an Instance of the same name that was there before.
+func leftBehind(live *unstructured.Unstructured, id Identity) bool {
+	o := metav1.GetControllerOf(live)
+	return o != nil && o.UID != id.InstanceUID && o.APIVersion == v1beta1.SchemeGroupVersion.String() && o.Kind == "Instance" && o.Name == id.Instance
 }
